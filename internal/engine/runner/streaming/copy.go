@@ -32,11 +32,19 @@ const (
 // command of the Hadoop installation, unless there are very many names.
 type Copy struct {
 	r    *Runner
+	fsys namedFS // file system of the data directory
 	uri  string
 	path string // of uri
 	// Stage is the path of a directory in the data directory, for what is to be copied and is no file there. Jobs that
 	// copy have its tag.
 	Stage string
+	jobs  int // that were submitted
+}
+
+// A namedFS is a file system with the name that precedes its paths in a URI.
+type namedFS interface {
+	store.FS
+	Name() string
 }
 
 // stagePrefix is the prefix of the names of stages. They are attempts.
@@ -68,7 +76,7 @@ func NewCopy(r *Runner, uri, data string) (*Copy, error) {
 		return nil, err
 	}
 	stage := path.Join(data, fmt.Sprintf("%s%010x", stagePrefix, rand.Uint64()>>24))
-	return &Copy{r, uri, dir, stage}, checkName(data)
+	return &Copy{r: r, fsys: r.FS, uri: uri, path: dir, Stage: stage}, checkName(data)
 }
 
 // Name returns the URI.
@@ -80,7 +88,7 @@ func (c *Copy) in(name string) string { return strings.TrimRight(c.uri+"/"+name,
 // here returns the URIs of paths in the file system of the data directory.
 func (c *Copy) here(paths []string) (uris []string) {
 	for _, name := range paths {
-		uris = append(uris, c.r.FS.Name()+name)
+		uris = append(uris, c.fsys.Name()+name)
 	}
 	return uris
 }
@@ -154,7 +162,7 @@ func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error 
 	sizes, total := make(map[string]int64), int64(0)
 	isFile := false
 	for _, name := range fresh {
-		info, err := c.r.FS.Stat(name)
+		info, err := c.fsys.Stat(name)
 		if err != nil {
 			return err
 		}
@@ -181,7 +189,7 @@ func (c *Copy) limit() int64 { return max(0, c.r.Above) * copyRecord }
 
 // size returns the number of bytes in a directory of the data directory.
 func (c *Copy) size(dir string) (n int64, err error) {
-	entries, err := c.r.FS.ReadDir(dir)
+	entries, err := c.fsys.ReadDir(dir)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -192,12 +200,13 @@ func (c *Copy) size(dir string) (n int64, err error) {
 	return n, err
 }
 
-// Fetch copies files and directories of the copy, which have this number of bytes together, into a directory of r.FS.
+// Fetch copies files and directories of the copy, which have this number of bytes together, into a directory of the file
+// system of the data directory.
 func (c *Copy) Fetch(ctx context.Context, names []string, bytes int64, to string) error {
 	if bytes > c.limit() {
-		return c.distcp(ctx, c.there(names), c.r.FS.Name()+to, false)
+		return c.distcp(ctx, c.there(names), c.fsys.Name()+to, false)
 	}
-	return c.copy(ctx, c.there(names), c.r.FS.Name()+to)
+	return c.copy(ctx, c.there(names), c.fsys.Name()+to)
 }
 
 // atomic matches the URIs of stores in which a file appears when it is complete, and a rename copies it.
@@ -216,18 +225,20 @@ func (c *Copy) copy(ctx context.Context, from []string, to string) error {
 }
 
 // distcp copies by the nodes, with Hadoop's DistCp, a job in which each map copies a part of the files. It replaces files
-// only if all sources are files.
+// only if all sources are files. The job has a tag of its own: otherwise an earlier one, which has succeeded, would be taken
+// for it.
 func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool) error {
-	list := path.Join(c.Stage, "sources")
-	if err := store.WriteFile(c.r.FS, list, []byte(strings.Join(from, "\n")+"\n")); err != nil {
+	c.jobs++
+	list := path.Join(c.Stage, fmt.Sprintf("sources-%d", c.jobs))
+	if err := store.WriteFile(c.fsys, list, []byte(strings.Join(from, "\n")+"\n")); err != nil {
 		return err
 	}
-	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.Stage)...)
+	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.r.tag(c.Stage)+","+c.r.tag(list))...)
 	if files {
 		args = append(args, "-overwrite")
 	}
-	args = append(args, "-direct", "-f", c.r.FS.Name()+list, to)
-	_, err := c.r.submit(ctx, &runner.Job{Output: c.Stage}, args)
+	args = append(args, "-direct", "-f", c.fsys.Name()+list, to)
+	_, err := c.r.submit(ctx, &runner.Job{Output: list}, args)
 	return err
 }
 

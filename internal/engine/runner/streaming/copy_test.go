@@ -12,8 +12,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
 // TestCheckCopy checks which URIs are refused.
@@ -30,13 +33,23 @@ func TestCheckCopy(t *testing.T) {
 	}
 }
 
-// copyBy returns a copy whose command hadoop is a script. calls returns the command lines that it got.
+// A named is a file system with the name of one in HDFS.
+type named struct{ *storetest.Memory }
+
+func (named) Name() string { return "hdfs://n" }
+
+// copyBy returns a copy whose command hadoop is a script, of a data directory with one directory and one seal. calls returns
+// the command lines that it got.
 func copyBy(t *testing.T, script string) (c *Copy, calls func() string) {
 	t.Helper()
 	dir := t.TempDir()
 	name, log := filepath.Join(dir, "hadoop"), filepath.Join(dir, "log")
 	must.OK(t, os.WriteFile(name, fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s\\n' \"$*\" >>'%s'\n%s", log, script), 0o777))
-	c = must.Get(NewCopy(&Runner{Yarn: yarn.New(name, nil, "")}, "s3a://bucket/d/", "/data"))(t)
+	c = must.Get(NewCopy(&Runner{FS: new(hadoop.FS), Yarn: yarn.New(name, nil, "")}, "s3a://bucket/d/", "/data"))(t)
+	c.fsys = named{&storetest.Memory{HDFS: true}}
+	for _, name := range []string{"/data/data_first1/part-00000", "/data/_attempt-copy-1/table"} {
+		must.OK(t, store.WriteFile(c.fsys, name, []byte("text")))
+	}
 	return c, func() string { return string(must.Get(os.ReadFile(log))(t)) }
 }
 
@@ -114,5 +127,25 @@ func TestCopyFails(t *testing.T) {
 	cancel()
 	if err := c.Make(ctx, "x"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestCopyJobFails checks that a job which fails is not taken for an earlier one, which has succeeded; and that both have
+// the tag by which the next driver finds them.
+func TestCopyJobFails(t *testing.T) {
+	c, calls := copyBy(t, `first=$(dirname "$0")/first
+case $1,$5 in
+distcp,*) [ ! -e "$first" ] || { echo 'ERROR: refused' >&2; exit 1; }
+	echo "$*" | sed 's/.*job.tags=//; s/ .*//' | tr , '\n' >"$first";;
+*,treereduce-*) ! grep -q "$5" "$first" || echo '`+listing("FINISHED", "SUCCEEDED")+`';;
+esac
+`)
+	must.OK(t, c.Put(t.Context(), "", []string{"/data/data_first1"}, nil))
+	err := c.Put(t.Context(), "", []string{"/data/data_first1"}, nil)
+	if err == nil || !strings.Contains(err.Error(), "ERROR: refused") {
+		t.Errorf("error %v", err)
+	}
+	if n := strings.Count(calls(), "job.tags="+c.r.tag(c.Stage)+","); n != 2 {
+		t.Errorf("%d jobs have the tag of the stage, want 2:\n%s", n, calls())
 	}
 }

@@ -234,10 +234,13 @@ func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool)
 		return err
 	}
 	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.r.tag(c.Stage)+","+c.r.tag(list))...)
+	if atomic.MatchString(to) { // after an error, a map may leave a cut file, which its next attempt would not replace
+		args = slices.Concat(args, definition("mapreduce.map.maxattempts", 1), definition("mapreduce.am.max-attempts", 1), []string{"-direct"})
+	}
 	if files {
 		args = append(args, "-overwrite")
 	}
-	args = append(args, "-direct", "-f", c.fsys.Name()+list, to)
+	args = append(args, "-f", c.fsys.Name()+list, to)
 	_, err := c.r.submit(ctx, &runner.Job{Output: list}, args)
 	return err
 }

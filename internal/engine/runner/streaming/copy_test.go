@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -127,6 +128,32 @@ func TestCopyFails(t *testing.T) {
 	cancel()
 	if err := c.Make(ctx, "x"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestCopyJobs checks the arguments of jobs that copy: where a file gets its name before it is complete, nothing is tried
+// again.
+func TestCopyJobs(t *testing.T) {
+	once := "-D mapreduce.map.maxattempts=1 -D mapreduce.am.max-attempts=1 -direct "
+	for uri, want := range map[string][]string{
+		"s3a://bucket/d": {once + "-f hdfs://n/list s3a://bucket/d", once + "-overwrite -f hdfs://n/list s3a://bucket/d/table", "-f hdfs://n/list hdfs://n/to"},
+		"hdfs://m/d":     {"-f hdfs://n/list hdfs://m/d", "-overwrite -f hdfs://n/list hdfs://m/d/table", "-f hdfs://n/list hdfs://n/to"},
+	} {
+		c, calls := copyBy(t, "")
+		c.uri, c.Stage = uri, "/list"
+		must.OK(t, c.Put(t.Context(), "", []string{"/data/data_first1"}, nil))
+		must.OK(t, c.Put(t.Context(), "table", []string{"/data/data_first1/part-00000"}, nil))
+		must.OK(t, c.Fetch(t.Context(), []string{"data_first1"}, 4, "/to"))
+		lines := strings.Split(strings.TrimSpace(calls()), "\n")
+		if len(lines) != len(want) {
+			t.Fatalf("commands %q", lines)
+		}
+		for i, line := range lines {
+			_, got, _ := strings.Cut(regexp.MustCompile(`/sources-\d`).ReplaceAllString(line, ""), fmt.Sprintf("percent=%d ", avoidNodes))
+			if got != want[i] {
+				t.Errorf("job %d of %s: %q, want %q", i, uri, got, want[i])
+			}
+		}
 	}
 }
 

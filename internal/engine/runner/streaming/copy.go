@@ -264,7 +264,7 @@ func (c *Copy) each(words []string, do func(words []string) error) error {
 // A commandError is the error of a command of Hadoop's.
 type commandError struct {
 	error
-	notFound bool // a file that it names does not exist
+	notFound bool // the copy does not exist
 }
 
 // command runs a command of Hadoop's, and returns its stdout.
@@ -278,7 +278,7 @@ func (c *Copy) command(ctx context.Context, args ...string) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, &commandError{fmt.Errorf("hadoop %s: %w%s", strings.Join(args[:min(2, len(args))], " "), err, yarn.Complaint(stderr.String())),
-			strings.Contains(stderr.String(), "No such file or directory")}
+			strings.Contains(stderr.String(), "`"+c.uri+"': No such file or directory")}
 	}
 	return stdout.Bytes(), nil
 }

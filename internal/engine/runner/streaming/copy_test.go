@@ -119,6 +119,12 @@ func TestCopyFails(t *testing.T) {
 	if _, err := c.List(t.Context()); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+	for _, line := range []string{"ls: \\`s3a://bucket/d/table': No such file or directory", "/usr/bin/hadoop: line 3: exec: java: No such file or directory"} {
+		c, _ = copyBy(t, "echo \""+line+"\" >&2\nexit 1\n")
+		if files, err := c.List(t.Context()); err == nil {
+			t.Errorf("%s: the copy counts as missing: %v", line, files)
+		}
+	}
 	c, _ = copyBy(t, "echo 'Found 3 items'\n")
 	if _, err := c.List(t.Context()); err == nil || !strings.Contains(err.Error(), `"Found 3 items\n"`) {
 		t.Errorf("error %v", err)

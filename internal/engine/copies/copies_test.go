@@ -81,6 +81,7 @@ func TestReady(t *testing.T) {
 		{"later version, overwritten", later, nil, spec, store.Overwrite, store.ErrNewer.Error()},
 		{"of an earlier run", at(1), at(2), spec, store.Resume, ""},
 		{"of a later run", at(2), at(1), spec, store.Resume, "from a later run, started 2026-01-01 02:00:00 UTC"},
+		{"no journal here", at(1), now, spec, store.Resume, "whether the data in /data is as new is unknown (open /data/jobs.json: file does not exist): move"},
 		{"fetched into files of others", now, map[string]string{"x": "x"}, spec, store.Resume, "data directory /data: not empty, and not treereduce's"},
 	} {
 		c, f, _ := begin(t)
@@ -95,6 +96,31 @@ func TestReady(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.err)
 		}
 	}
+}
+
+// TestSilent checks the error of a data directory whose journal cannot be read now: it does not say that the copy is newer.
+func TestSilent(t *testing.T) {
+	c, f, _ := begin(t)
+	for dir, fsys := range map[string]store.FS{copyDir: f.to, dataDir: f.here} {
+		write(t, fsys, path.Join(dir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
+		write(t, fsys, path.Join(dir, store.JournalFile), string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec}))(t)))
+	}
+	c.fsys = silent{f.here}
+	if err := c.Ready(spec, store.Resume); err != errSilent {
+		t.Errorf("%v, want %v", err, errSilent)
+	}
+}
+
+// A silent file system cannot open the journal.
+type silent struct{ store.FS }
+
+var errSilent = errors.New("no answer")
+
+func (s silent) Open(name string) (store.File, error) {
+	if path.Base(name) == store.JournalFile {
+		return nil, errSilent
+	}
+	return s.FS.Open(name)
 }
 
 // TestCompare checks what a run that is resumed copies and deletes: only what differs, and seals after what they list.

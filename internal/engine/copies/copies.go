@@ -45,9 +45,9 @@ type Place interface {
 	Make(ctx context.Context, dir string) error
 	// Put copies files and directories into the directory to; "" is that of the copy. Files replace those that exist.
 	// The directories among fresh do not exist there. Those among small have few files, which replace files of
-	// directories that exist; they come last, in order.
+	// directories that exist; they come last, in order, and only if all among fresh are complete.
 	Put(ctx context.Context, to string, fresh, small []string) error
-	// Remove deletes files and directories, in order. A missing one is no error.
+	// Remove deletes files and directories. A missing one is no error. After an error, it may go on with others.
 	Remove(ctx context.Context, names []string) error
 	// Fetch copies files and directories, which have this number of bytes together, into a directory of the file system
 	// of the data directory.
@@ -417,9 +417,11 @@ func (c *Copy) Start(mode store.Mode) error {
 	old := c.tops()
 	if mode != store.Resume {
 		if slices.Contains(old, store.ManifestFile) {
-			old = append([]string{store.ManifestFile}, without(old, store.ManifestFile)...)
+			if err := c.remove([]string{store.ManifestFile}); err != nil {
+				return c.failed(err)
+			}
 		}
-		if err := c.remove(old); err != nil {
+		if err := c.remove(without(old, store.ManifestFile)); err != nil {
 			return c.failed(err)
 		}
 		old, c.files, c.texts = nil, nil, nil

@@ -336,7 +336,7 @@ func TestOverwrite(t *testing.T) {
 	write(t, f.here, dataDir+"/_attempt-y", "{}")
 	must.OK(t, c.FS().Rename(dataDir+"/_attempt-y", dataDir+"/"+store.JournalFile))
 	must.OK(t, errors.Join(c.Finish(), c.Close()))
-	want := "remove treereduce.json data_first1 jobs.json table; make table; "
+	want := "remove treereduce.json; remove data_first1 jobs.json table; make table; "
 	if got := strings.Join(f.commands, "; "); !strings.HasPrefix(got, want+"put : treereduce.json; ") || !strings.HasSuffix(got, " jobs.json") {
 		t.Errorf("commands %q", got)
 	}

@@ -148,7 +148,7 @@ func (c *Copy) Make(ctx context.Context, dir string) error {
 	return err
 }
 
-// Remove deletes files and directories, in order. A missing one is no error.
+// Remove deletes files and directories. A missing one is no error.
 func (c *Copy) Remove(ctx context.Context, names []string) error {
 	return c.each(names, func(names []string) error {
 		_, err := c.command(ctx, append([]string{"fs", "-rm", "-r", "-f", "-skipTrash"}, c.there(names)...)...)
@@ -157,7 +157,8 @@ func (c *Copy) Remove(ctx context.Context, names []string) error {
 }
 
 // Put copies files and directories of the data directory into a directory of the copy: first the nodes copy what is large
-// among fresh, then one process copies the rest, in order.
+// among fresh, then one process copies the rest, and then another one what is small: after an error, a process goes on
+// with its next argument.
 func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error {
 	sizes, total := make(map[string]int64), int64(0)
 	isFile := false
@@ -181,7 +182,10 @@ func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error 
 			return err
 		}
 	}
-	return c.copy(ctx, c.here(slices.Concat(fresh, small)), c.in(to))
+	if err := c.copy(ctx, c.here(fresh), c.in(to)); err != nil {
+		return err
+	}
+	return c.copy(ctx, c.here(small), c.in(to))
 }
 
 // limit is the number of bytes from which on the nodes copy.

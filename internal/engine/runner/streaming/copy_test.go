@@ -182,3 +182,19 @@ esac
 		t.Errorf("%d jobs have the tag of the stage, want 2:\n%s", n, calls())
 	}
 }
+
+// TestPutFails checks that seals are not copied after an error of what they list, and come last otherwise.
+func TestPutFails(t *testing.T) {
+	for _, code := range []string{"0", "1"} {
+		c, calls := copyBy(t, "exit "+code)
+		c.r.Above = 1 << 20
+		err := c.Put(t.Context(), "", []string{"/data/data_first1"}, []string{"/data/_attempt-copy-1/table"})
+		want := "fs -cp -f -d hdfs://n/data/data_first1 s3a://bucket/d\n"
+		if code == "0" {
+			want += "fs -cp -f -d hdfs://n/data/_attempt-copy-1/table s3a://bucket/d\n"
+		}
+		if got := calls(); got != want || (err == nil) != (code == "0") {
+			t.Errorf("exit code %s: commands\n%swant\n%s%v", code, got, want, err)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func within(p, other *filesys.Place) bool {
 
 // start makes the copy equal to the data directory, and then copies changes as they are made. In HDFS, an open file says
 // that this run owns the copy.
-func (k *copyTo) start(mode store.Mode) (err error) {
+func (k *copyTo) start(game string, mode store.Mode) (err error) {
 	if k == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (k *copyTo) start(mode store.Mode) (err error) {
 			return err
 		}
 	}
-	return k.Start(mode)
+	return k.Start(game, mode)
 }
 
 // finish waits until the copy is complete, and returns its name; k is not nil.

@@ -65,7 +65,7 @@ type Copy struct {
 	data  string
 	stage string // a directory in the data directory, for this process
 
-	files map[string]int64  // the files of the copy when the run began, with their lengths
+	files map[string]int64  // the files of the copy when it was listed, with their lengths
 	texts map[string][]byte // the contents of the manifest, the journal and the seals among them
 	there map[string]bool   // directories that the copy may have, now
 
@@ -412,8 +412,12 @@ func (c *Copy) stageSmall(small map[string][]byte) (entries []string, err error)
 
 // Start makes the copy equal to the data directory, which must have a manifest, and then copies changes. It copies what
 // differs, and deletes what the data directory does not contain. If the run does not resume, everything that was in the
-// copy is deleted first, the manifest before the rest.
-func (c *Copy) Start(mode store.Mode) error {
+// copy is deleted first, the manifest before the rest. Start checks the copy again as Ready does: other runs may have
+// changed it before this one had the locks.
+func (c *Copy) Start(game string, mode store.Mode) error {
+	if err := c.Ready(game, mode); err != nil {
+		return err
+	}
 	old := c.tops()
 	if mode != store.Resume {
 		if slices.Contains(old, store.ManifestFile) {

@@ -152,9 +152,11 @@ func TestCompare(t *testing.T) {
 	}
 	must.OK(t, c.Ready(spec, store.Resume))
 	f.commands = nil
-	must.OK(t, c.Start(store.Resume))
+	must.OK(t, c.Start(spec, store.Resume))
 	must.OK(t, errors.Join(c.Finish(), c.Close()))
 	want := []string{
+		"list",
+		"read",
 		"remove data_first3",
 		"put data_first2: data_first2/part-00000",
 		"put table: table/tier-1 table/tier-2 table/tier-3",
@@ -167,6 +169,34 @@ func TestCompare(t *testing.T) {
 	gone := files(f.here, dataDir)
 	delete(gone, "data_first4/part-00000")
 	same(t, "the copy", files(f.to, copyDir), gone)
+}
+
+// TestChanged checks that Start notices what has changed in a copy since Ready: files of another run are replaced or
+// deleted, and a later run is not replaced.
+func TestChanged(t *testing.T) {
+	text := string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec}))(t))
+	files := map[string]string{"part-00000": "text"}
+	for _, later := range []bool{false, true} {
+		c, f, _ := begin(t)
+		for dir, fsys := range map[string]store.FS{copyDir: f.to, dataDir: f.here} {
+			write(t, fsys, path.Join(dir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
+			write(t, fsys, path.Join(dir, store.JournalFile), text)
+			write(t, fsys, path.Join(dir, "data_first1/part-00000"), "text")
+			write(t, fsys, path.Join(dir, "data_first1", store.Success), sealed(t, files))
+		}
+		must.OK(t, c.Ready(spec, store.Resume))
+		write(t, f.to, copyDir+"/data_first1/part-00000", "te")
+		write(t, f.to, copyDir+"/data_first2/part-00000", "text")
+		if later {
+			write(t, f.to, path.Join(copyDir, store.JournalFile), string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec, Begun: time.Unix(1, 0)}))(t)))
+			if err := c.Start(spec, store.Resume); err == nil || !strings.Contains(err.Error(), "from a later run") {
+				t.Errorf("a later run: %v", err)
+			}
+			continue
+		}
+		must.OK(t, errors.Join(c.Start(spec, store.Resume), c.Finish(), c.Close()))
+		same(t, "the copy", f.to.Files(copyDir), f.here.Files(dataDir))
+	}
 }
 
 // TestWaits checks that what the current batch reads is not renamed or deleted before the batch has read it, and that what
@@ -195,7 +225,7 @@ func TestWaits(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, f, _ := begin(t)
 			write(t, f.here, path.Join(dataDir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
-			must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(store.Fresh)))
+			must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(spec, store.Fresh)))
 			synctest.Wait() // for the first batch
 			fsys := c.FS()
 			appears := func(name string) {
@@ -246,7 +276,7 @@ func TestMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, f, _ := begin(t)
 		write(t, f.here, path.Join(dataDir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
-		must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(store.Fresh)))
+		must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(spec, store.Fresh)))
 		fsys := c.FS()
 		commit := func(file string) {
 			write(t, f.here, dataDir+"/_attempt-y/"+file, file)
@@ -332,11 +362,11 @@ func TestOverwrite(t *testing.T) {
 	write(t, f.here, path.Join(dataDir, "data_first2", store.Success), sealed(t, nil))
 	must.OK(t, c.Ready(spec, store.Overwrite))
 	f.commands = nil
-	must.OK(t, c.Start(store.Overwrite))
+	must.OK(t, c.Start(spec, store.Overwrite))
 	write(t, f.here, dataDir+"/_attempt-y", "{}")
 	must.OK(t, c.FS().Rename(dataDir+"/_attempt-y", dataDir+"/"+store.JournalFile))
 	must.OK(t, errors.Join(c.Finish(), c.Close()))
-	want := "remove treereduce.json; remove data_first1 jobs.json table; make table; "
+	want := "list; read; remove treereduce.json; remove data_first1 jobs.json table; make table; "
 	if got := strings.Join(f.commands, "; "); !strings.HasPrefix(got, want+"put : treereduce.json; ") || !strings.HasSuffix(got, " jobs.json") {
 		t.Errorf("commands %q", got)
 	}

@@ -64,6 +64,7 @@ func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
 
 // list sets files and texts.
 func (c *Copy) list() (err error) {
+	c.texts = make(map[string][]byte)
 	if c.files, err = c.place.List(c.ctx); err != nil {
 		return err
 	}
@@ -82,7 +83,6 @@ func (c *Copy) list() (err error) {
 	if err != nil {
 		return err
 	}
-	c.texts = make(map[string][]byte)
 	for _, name := range names {
 		n := c.files[name]
 		if n > int64(len(text)) {

@@ -240,6 +240,8 @@ func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool)
 	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.r.tag(c.Stage)+","+c.r.tag(list))...)
 	if atomic.MatchString(to) { // after an error, a map may leave a cut file, which its next attempt would not replace
 		args = slices.Concat(args, definition("mapreduce.map.maxattempts", 1), definition("mapreduce.am.max-attempts", 1), []string{"-direct"})
+	} else if !atomic.MatchString(c.uri) { // HDFS compares checksums, which depend on the size of blocks
+		args = append(args, "-pb")
 	}
 	if files {
 		args = append(args, "-overwrite")

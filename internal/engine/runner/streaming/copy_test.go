@@ -137,13 +137,13 @@ func TestCopyFails(t *testing.T) {
 	}
 }
 
-// TestCopyJobs checks the arguments of jobs that copy: where a file gets its name before it is complete, nothing is tried
-// again.
+// TestCopyJobs checks the arguments of jobs that copy: in a store, nothing is tried again; elsewhere,
+// files keep the size of their blocks.
 func TestCopyJobs(t *testing.T) {
 	once := "-D mapreduce.map.maxattempts=1 -D mapreduce.am.max-attempts=1 -direct "
 	for uri, want := range map[string][]string{
 		"s3a://bucket/d": {once + "-f hdfs://n/list s3a://bucket/d", once + "-overwrite -f hdfs://n/list s3a://bucket/d/table", "-f hdfs://n/list hdfs://n/to"},
-		"hdfs://m/d":     {"-f hdfs://n/list hdfs://m/d", "-overwrite -f hdfs://n/list hdfs://m/d/table", "-f hdfs://n/list hdfs://n/to"},
+		"hdfs://m/d":     {"-pb -f hdfs://n/list hdfs://m/d", "-pb -overwrite -f hdfs://n/list hdfs://m/d/table", "-pb -f hdfs://n/list hdfs://n/to"},
 	} {
 		c, calls := copyBy(t, "")
 		c.uri, c.Stage = uri, "/list"

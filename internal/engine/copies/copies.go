@@ -22,11 +22,13 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
 // every is the pause between two batches. Each command of a Place may be the start of a program that takes seconds, and
-// the run may have to wait for it. With the interval of the journal, it is less than solve.Silent.
+// the run may have to wait for it. every plus the journal's interval is less than solve.Silent, so that the journal in the
+// copy does not look like that of a dead driver.
 const every = 30 * time.Second
 
 // lastTries is how often the last batch is made, with pauses of every, before its error is that of the copy.
@@ -273,7 +275,7 @@ func (c *Copy) again(b *batch, err error) {
 		c.record(name, newer[name])
 	}
 	if c.err == nil && c.ctx.Err() == nil {
-		c.warn(fmt.Sprintf("--copy-to %s: %v: tried again with what comes next", c.Name(), err))
+		c.warn(fmt.Sprintf("--copy-to %s: %v: the next batch, in %s, tries it again", c.Name(), err, numfmt.Duration(every)))
 	}
 	c.err = err
 }

@@ -141,7 +141,7 @@ func (c *Copy) fetch() (err error) {
 			return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", c.data, store.ManifestFile)
 		}
 	}
-	lock, err := c.fsys.Lock(path.Join(c.data, "_lock"))
+	lock, err := c.fsys.Lock(path.Join(c.data, store.LockFile))
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.data, err)
 	}

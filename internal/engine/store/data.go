@@ -17,8 +17,9 @@ import (
 
 const (
 	// ManifestFile describes the data directory; see Manifest.
-	ManifestFile  = "treereduce.json"
-	lockName      = "_lock"
+	ManifestFile = "treereduce.json"
+	// LockFile is the lock of a data directory, or of a copy of one.
+	LockFile      = "_lock"
 	attemptPrefix = "_attempt-"
 	removedPrefix = "_removed-"
 	driverPrefix  = "_driver-"
@@ -176,7 +177,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if err := d.FS.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if d.lock, err = fsys.Lock(d.Dir(lockName)); err != nil {
+	if d.lock, err = fsys.Lock(d.Dir(LockFile)); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	defer func() {
@@ -274,7 +275,7 @@ func (d *Data) refuse(mode Mode) error {
 				return err
 			}
 			return nil
-		case name == lockName:
+		case name == LockFile:
 			locked = true
 		case strings.HasPrefix(name, "_"):
 		case d.isArtifact(name):

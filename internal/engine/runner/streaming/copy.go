@@ -20,16 +20,14 @@ import (
 )
 
 const (
-	// copyRecord is how many bytes take about as long to copy in one process as a record to process: r.Above also
-	// decides from which size on the nodes copy.
+	// copyRecord × r.Above is the number of bytes from which on the nodes copy (DistCp); one process copies fewer.
 	copyRecord = 2
 	// wordsLimit bounds the length of the names on the command line of one command.
 	wordsLimit = 64 << 10
 )
 
 // A Copy is a copy of a data directory, at a URI of any file system that Hadoop's connectors know; a place of package
-// copies. Each call runs one
-// command of the Hadoop installation, unless there are very many names.
+// copies. A call runs a command of the Hadoop installation; Put runs up to three, and very many names take more.
 type Copy struct {
 	r    *Runner
 	fsys namedFS // file system of the data directory

@@ -63,7 +63,7 @@ func (r *run) openCopyTo() (_ *copyTo, err error) {
 			return nil, fmt.Errorf("--copy-to: %w", err)
 		}
 		if within(k.owned, r.place) || within(r.place, k.owned) {
-			return nil, command.Usagef("--copy-to %s: in the data directory, or the other way round", h.copyTo)
+			return nil, command.Usagef("--copy-to %s: expected a directory that neither contains the data directory nor is in it", h.copyTo)
 		}
 	}
 	if err := k.Ready(r.Game.Spec(), r.Mode); err != nil {
@@ -80,7 +80,7 @@ func within(p, other *filesys.Place) bool {
 
 // start makes the copy equal to the data directory, and then copies changes as they are made. In HDFS, an open file says
 // that this run owns the copy.
-func (k *copyTo) start(mode store.Mode) (err error) {
+func (k *copyTo) start(game string, mode store.Mode) (err error) {
 	if k == nil {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (k *copyTo) start(mode store.Mode) (err error) {
 		if err := k.owned.FS.MkdirAll(k.owned.Path); err != nil {
 			return fmt.Errorf("--copy-to: %w", err)
 		}
-		name := path.Join(k.owned.Path, "_lock")
+		name := path.Join(k.owned.Path, store.LockFile)
 		k.lock, err = whenFree(k.ctx, k.bar.Print, func() (at time.Time) { return at }, func() (io.Closer, error) {
 			lock, err := k.owned.FS.Lock(name)
 			if err != nil {
@@ -100,7 +100,7 @@ func (k *copyTo) start(mode store.Mode) (err error) {
 			return err
 		}
 	}
-	return k.Start(mode)
+	return k.Start(game, mode)
 }
 
 // finish waits until the copy is complete, and returns its name; k is not nil.

@@ -326,7 +326,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 	if note != "" {
 		r.bar.Print(note)
 	}
-	if err := r.copyTo.start(r.Mode); err != nil {
+	if err := r.copyTo.start(r.Game.Spec(), r.Mode); err != nil {
 		return command.Stopped(ctx, err)
 	}
 	result, err := solve.Run(ctx, data, r.Game, o)

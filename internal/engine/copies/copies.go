@@ -22,11 +22,13 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
 // every is the pause between two batches. Each command of a Place may be the start of a program that takes seconds, and
-// the run may have to wait for it. With the interval of the journal, it is less than solve.Silent.
+// the run may have to wait for it. every plus the journal's interval is less than solve.Silent, so that the journal in the
+// copy does not look like that of a dead driver.
 const every = 30 * time.Second
 
 // lastTries is how often the last batch is made, with pauses of every, before its error is that of the copy.
@@ -45,9 +47,9 @@ type Place interface {
 	Make(ctx context.Context, dir string) error
 	// Put copies files and directories into the directory to; "" is that of the copy. Files replace those that exist.
 	// The directories among fresh do not exist there. Those among small have few files, which replace files of
-	// directories that exist; they come last, in order.
+	// directories that exist; they come last, in order, and only if all among fresh are complete.
 	Put(ctx context.Context, to string, fresh, small []string) error
-	// Remove deletes files and directories, in order. A missing one is no error.
+	// Remove deletes files and directories. A missing one is no error. After an error, it may go on with others.
 	Remove(ctx context.Context, names []string) error
 	// Fetch copies files and directories, which have this number of bytes together, into a directory of the file system
 	// of the data directory.
@@ -65,7 +67,7 @@ type Copy struct {
 	data  string
 	stage string // a directory in the data directory, for this process
 
-	files map[string]int64  // the files of the copy when the run began, with their lengths
+	files map[string]int64  // the files of the copy when it was listed, with their lengths
 	texts map[string][]byte // the contents of the manifest, the journal and the seals among them
 	there map[string]bool   // directories that the copy may have, now
 
@@ -273,7 +275,7 @@ func (c *Copy) again(b *batch, err error) {
 		c.record(name, newer[name])
 	}
 	if c.err == nil && c.ctx.Err() == nil {
-		c.warn(fmt.Sprintf("--copy-to %s: %v: tried again with what comes next", c.Name(), err))
+		c.warn(fmt.Sprintf("--copy-to %s: %v: the next batch, in %s, tries it again", c.Name(), err, numfmt.Duration(every)))
 	}
 	c.err = err
 }
@@ -412,14 +414,20 @@ func (c *Copy) stageSmall(small map[string][]byte) (entries []string, err error)
 
 // Start makes the copy equal to the data directory, which must have a manifest, and then copies changes. It copies what
 // differs, and deletes what the data directory does not contain. If the run does not resume, everything that was in the
-// copy is deleted first, the manifest before the rest.
-func (c *Copy) Start(mode store.Mode) error {
+// copy is deleted first, the manifest before the rest. Start checks the copy again as Ready does: other runs may have
+// changed it before this one had the locks.
+func (c *Copy) Start(game string, mode store.Mode) error {
+	if err := c.Ready(game, mode); err != nil {
+		return err
+	}
 	old := c.tops()
 	if mode != store.Resume {
 		if slices.Contains(old, store.ManifestFile) {
-			old = append([]string{store.ManifestFile}, without(old, store.ManifestFile)...)
+			if err := c.remove([]string{store.ManifestFile}); err != nil {
+				return c.failed(err)
+			}
 		}
-		if err := c.remove(old); err != nil {
+		if err := c.remove(without(old, store.ManifestFile)); err != nil {
 			return c.failed(err)
 		}
 		old, c.files, c.texts = nil, nil, nil

@@ -81,6 +81,7 @@ func TestReady(t *testing.T) {
 		{"later version, overwritten", later, nil, spec, store.Overwrite, store.ErrNewer.Error()},
 		{"of an earlier run", at(1), at(2), spec, store.Resume, ""},
 		{"of a later run", at(2), at(1), spec, store.Resume, "from a later run, started 2026-01-01 02:00:00 UTC"},
+		{"no journal here", at(1), now, spec, store.Resume, "whether the data in /data is as new is unknown (open /data/jobs.json: file does not exist): move"},
 		{"fetched into files of others", now, map[string]string{"x": "x"}, spec, store.Resume, "data directory /data: not empty, and not treereduce's"},
 	} {
 		c, f, _ := begin(t)
@@ -95,6 +96,31 @@ func TestReady(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.err)
 		}
 	}
+}
+
+// TestSilent checks the error of a data directory whose journal cannot be read now: it does not say that the copy is newer.
+func TestSilent(t *testing.T) {
+	c, f, _ := begin(t)
+	for dir, fsys := range map[string]store.FS{copyDir: f.to, dataDir: f.here} {
+		write(t, fsys, path.Join(dir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
+		write(t, fsys, path.Join(dir, store.JournalFile), string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec}))(t)))
+	}
+	c.fsys = silent{f.here}
+	if err := c.Ready(spec, store.Resume); err != errSilent {
+		t.Errorf("%v, want %v", err, errSilent)
+	}
+}
+
+// A silent file system cannot open the journal.
+type silent struct{ store.FS }
+
+var errSilent = errors.New("no answer")
+
+func (s silent) Open(name string) (store.File, error) {
+	if path.Base(name) == store.JournalFile {
+		return nil, errSilent
+	}
+	return s.FS.Open(name)
 }
 
 // TestCompare checks what a run that is resumed copies and deletes: only what differs, and seals after what they list.
@@ -126,9 +152,11 @@ func TestCompare(t *testing.T) {
 	}
 	must.OK(t, c.Ready(spec, store.Resume))
 	f.commands = nil
-	must.OK(t, c.Start(store.Resume))
+	must.OK(t, c.Start(spec, store.Resume))
 	must.OK(t, errors.Join(c.Finish(), c.Close()))
 	want := []string{
+		"list",
+		"read",
 		"remove data_first3",
 		"put data_first2: data_first2/part-00000",
 		"put table: table/tier-1 table/tier-2 table/tier-3",
@@ -141,6 +169,34 @@ func TestCompare(t *testing.T) {
 	gone := files(f.here, dataDir)
 	delete(gone, "data_first4/part-00000")
 	same(t, "the copy", files(f.to, copyDir), gone)
+}
+
+// TestChanged checks that Start notices what has changed in a copy since Ready: files of another run are replaced or
+// deleted, and a later run is not replaced.
+func TestChanged(t *testing.T) {
+	text := string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec}))(t))
+	files := map[string]string{"part-00000": "text"}
+	for _, later := range []bool{false, true} {
+		c, f, _ := begin(t)
+		for dir, fsys := range map[string]store.FS{copyDir: f.to, dataDir: f.here} {
+			write(t, fsys, path.Join(dir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
+			write(t, fsys, path.Join(dir, store.JournalFile), text)
+			write(t, fsys, path.Join(dir, "data_first1/part-00000"), "text")
+			write(t, fsys, path.Join(dir, "data_first1", store.Success), sealed(t, files))
+		}
+		must.OK(t, c.Ready(spec, store.Resume))
+		write(t, f.to, copyDir+"/data_first1/part-00000", "te")
+		write(t, f.to, copyDir+"/data_first2/part-00000", "text")
+		if later {
+			write(t, f.to, path.Join(copyDir, store.JournalFile), string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec, Begun: time.Unix(1, 0)}))(t)))
+			if err := c.Start(spec, store.Resume); err == nil || !strings.Contains(err.Error(), "from a later run") {
+				t.Errorf("a later run: %v", err)
+			}
+			continue
+		}
+		must.OK(t, errors.Join(c.Start(spec, store.Resume), c.Finish(), c.Close()))
+		same(t, "the copy", f.to.Files(copyDir), f.here.Files(dataDir))
+	}
 }
 
 // TestWaits checks that what the current batch reads is not renamed or deleted before the batch has read it, and that what
@@ -169,7 +225,7 @@ func TestWaits(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c, f, _ := begin(t)
 			write(t, f.here, path.Join(dataDir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
-			must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(store.Fresh)))
+			must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(spec, store.Fresh)))
 			synctest.Wait() // for the first batch
 			fsys := c.FS()
 			appears := func(name string) {
@@ -220,7 +276,7 @@ func TestMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, f, _ := begin(t)
 		write(t, f.here, path.Join(dataDir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
-		must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(store.Fresh)))
+		must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(spec, store.Fresh)))
 		fsys := c.FS()
 		commit := func(file string) {
 			write(t, f.here, dataDir+"/_attempt-y/"+file, file)
@@ -306,11 +362,11 @@ func TestOverwrite(t *testing.T) {
 	write(t, f.here, path.Join(dataDir, "data_first2", store.Success), sealed(t, nil))
 	must.OK(t, c.Ready(spec, store.Overwrite))
 	f.commands = nil
-	must.OK(t, c.Start(store.Overwrite))
+	must.OK(t, c.Start(spec, store.Overwrite))
 	write(t, f.here, dataDir+"/_attempt-y", "{}")
 	must.OK(t, c.FS().Rename(dataDir+"/_attempt-y", dataDir+"/"+store.JournalFile))
 	must.OK(t, errors.Join(c.Finish(), c.Close()))
-	want := "remove treereduce.json data_first1 jobs.json table; make table; "
+	want := "list; read; remove treereduce.json; remove data_first1 jobs.json table; make table; "
 	if got := strings.Join(f.commands, "; "); !strings.HasPrefix(got, want+"put : treereduce.json; ") || !strings.HasSuffix(got, " jobs.json") {
 		t.Errorf("commands %q", got)
 	}

@@ -197,13 +197,13 @@ func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDriver(t, must.Get(connectn.New(3, 3, 3))(t), new(storetest.Memory))
 		d.took = time.Hour
-		ctx, stop := context.WithTimeout(t.Context(), 2*d.took+time.Minute) // it lists, makes a directory, and puts the manifest
+		ctx, stop := context.WithTimeout(t.Context(), 3*d.took+time.Minute) // it lists twice, makes a directory, and puts the manifest
 		defer stop()
 		begun := time.Now()
 		if err := d.drive(ctx, store.Fresh); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v, want %v", err, context.DeadlineExceeded)
 		}
-		if took := time.Since(begun); took != 2*d.took+time.Minute || len(d.commands) != 3 {
+		if took := time.Since(begun); took != 3*d.took+time.Minute || len(d.commands) != 4 {
 			t.Errorf("%d commands in %v", len(d.commands), took)
 		}
 		if got := files(d.to, copyDir); len(got) > 0 {

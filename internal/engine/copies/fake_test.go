@@ -217,7 +217,7 @@ func (d *driver) drive(ctx context.Context, mode store.Mode) (err error) {
 		return err
 	}
 	defer data.Close()
-	if err := c.Start(mode); err != nil {
+	if err := c.Start(d.g.Spec(), mode); err != nil {
 		return err
 	}
 	o := solve.Options{Runner: d.jobs, Reducers: 2, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1, KeepAll: d.keep}

@@ -30,10 +30,7 @@ func (c *Copy) Ready(game string, mode store.Mode) error {
 	} else if err != nil {
 		return err
 	}
-	if err := c.notBehind(); err != nil {
-		return c.failed(err)
-	}
-	return nil
+	return c.notBehind()
 }
 
 // begun reports whether the copy is of a run that a run of a game continues. It returns an error if the copy is not
@@ -67,6 +64,7 @@ func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
 
 // list sets files and texts.
 func (c *Copy) list() (err error) {
+	c.texts = make(map[string][]byte)
 	if c.files, err = c.place.List(c.ctx); err != nil {
 		return err
 	}
@@ -85,7 +83,6 @@ func (c *Copy) list() (err error) {
 	if err != nil {
 		return err
 	}
-	c.texts = make(map[string][]byte)
 	for _, name := range names {
 		n := c.files[name]
 		if n > int64(len(text)) {
@@ -107,7 +104,7 @@ func (c *Copy) tops() (names []string) {
 	return slices.Compact(names)
 }
 
-// notBehind returns an error if the copy is newer than the data directory: the run would delete from the copy what the
+// notBehind returns an error unless the data directory is as new as the copy: the run would delete from the copy what the
 // data directory does not have.
 func (c *Copy) notBehind() error {
 	there := new(solve.Journal)
@@ -115,11 +112,17 @@ func (c *Copy) notBehind() error {
 		return nil // the run writes a new journal
 	}
 	here, err := solve.ReadJournal(c.fsys, c.data)
-	if err == nil && !there.Begun.After(here.Begun) {
-		return nil
+	began := there.Begun.Format("2006-01-02 15:04:05 MST")
+	switch {
+	case store.Damaged(err):
+		return c.failed(fmt.Errorf("it is from a run started %s; whether the data in %s is as new is unknown (%w): move that directory away, and --resume fetches the copy",
+			began, c.data, err))
+	case err != nil:
+		return err
+	case there.Begun.After(here.Begun):
+		return c.failed(fmt.Errorf("it is from a later run, started %s, than the data in %s: move that directory away, and --resume fetches the copy", began, c.data))
 	}
-	return fmt.Errorf("it is from a later run, started %s, than the data in %s: move that directory away, and --resume fetches the copy",
-		there.Begun.Format("2006-01-02 15:04:05 MST"), c.data)
+	return nil
 }
 
 // fetch fetches the complete directories of the copy, and the journal, then the manifest: a data directory that has it
@@ -138,7 +141,7 @@ func (c *Copy) fetch() (err error) {
 			return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", c.data, store.ManifestFile)
 		}
 	}
-	lock, err := c.fsys.Lock(path.Join(c.data, "_lock"))
+	lock, err := c.fsys.Lock(path.Join(c.data, store.LockFile))
 	if err != nil {
 		return fmt.Errorf("data directory %s: %w", c.data, err)
 	}

@@ -17,8 +17,9 @@ import (
 
 const (
 	// ManifestFile describes the data directory; see Manifest.
-	ManifestFile  = "treereduce.json"
-	lockName      = "_lock"
+	ManifestFile = "treereduce.json"
+	// LockFile is the lock of a data directory, or of a copy of one.
+	LockFile      = "_lock"
 	attemptPrefix = "_attempt-"
 	removedPrefix = "_removed-"
 	driverPrefix  = "_driver-"
@@ -165,7 +166,7 @@ const (
 // directory of another game or version, one in which another process is working, and one with
 // files that are not treereduce's. It deletes the incomplete attempts of earlier runs, except,
 // in mode Resume, those for which keep returns true: a cluster may still be writing to them.
-// keep may be nil. If keep fails, Create returns its error. isArtifact reports whether runs use
+// keep may be nil. It is called for each attempt, and may end what is at work on it. If keep fails, Create returns its error. isArtifact reports whether runs use
 // a name in the data directory, apart from the manifest and the names that begin with "_".
 func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, keep func(attempt string) (bool, error)) (_ *Data, err error) {
 	syncs := &syncer{fence: fence{FS: fsys}}
@@ -176,7 +177,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if err := d.FS.MkdirAll(path); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if d.lock, err = fsys.Lock(d.Dir(lockName)); err != nil {
+	if d.lock, err = fsys.Lock(d.Dir(LockFile)); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	defer func() {
@@ -188,7 +189,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	if mode == Overwrite { // until all is deleted, the manifest is marked, so that no driver resumes the run
-		keep, err = nil, d.writeManifest(true)
+		err = d.writeManifest(true)
 	} else {
 		err = d.takeUp(mode)
 	}
@@ -274,7 +275,7 @@ func (d *Data) refuse(mode Mode) error {
 				return err
 			}
 			return nil
-		case name == lockName:
+		case name == LockFile:
 			locked = true
 		case strings.HasPrefix(name, "_"):
 		case d.isArtifact(name):
@@ -363,8 +364,8 @@ func IsTemporary(name string) bool {
 	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix) || strings.HasPrefix(name, driverPrefix)
 }
 
-// clear deletes the attempts for which keep does not return true. If all is set, it also
-// deletes everything of ours except the lock and the manifest.
+// clear deletes the attempts for which keep does not return true. If all is set, it deletes all of
+// them, and everything else of ours except the lock and the manifest.
 func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
@@ -378,7 +379,7 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 			}
 		}
 		switch {
-		case kept:
+		case kept && !all:
 			d.kept = append(d.kept, d.attemptOf(e.Name()))
 		case attempt:
 			err = d.FS.RemoveAll(d.Dir(e.Name()))

@@ -286,7 +286,7 @@ func TestLateTry(t *testing.T) {
 }
 
 // TestKeepNot checks that overwriting a run deletes all its attempts, even if keep would keep
-// them, and that an error of keep leaves everything as it was.
+// them, after keep was called for each; and that an error of keep leaves everything as it was.
 func TestKeepNot(t *testing.T) {
 	path := t.TempDir()
 	dead := create(t, path, store.Fresh, nil)
@@ -298,9 +298,10 @@ func TestKeepNot(t *testing.T) {
 	if !errors.Is(err, unknown) || names(t, path) != before {
 		t.Errorf("%v; there is %s, want %s", err, names(t, path), before)
 	}
-	create(t, path, store.Overwrite, func(string) (bool, error) { return true, nil })
-	if got := names(t, path); got != "" {
-		t.Errorf("overwritten, but there is %s", got)
+	asked := ""
+	create(t, path, store.Overwrite, func(dir string) (bool, error) { asked += filepath.Base(dir); return true, nil })
+	if got := names(t, path); got != "" || asked != before {
+		t.Errorf("overwritten, but there is %s; keep was called for %q, want %q", got, asked, before)
 	}
 }
 

@@ -47,7 +47,7 @@ func AtWork(fsys FS, path string) (working, known bool) {
 	if _, ok := fsys.(Local); !ok {
 		return false, false
 	}
-	return isLocked(filepath.Join(path, lockName))
+	return isLocked(filepath.Join(path, LockFile))
 }
 
 // isLocked reports whether a process has the exclusive lock on a file, if that can be determined.

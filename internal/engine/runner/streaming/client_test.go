@@ -172,3 +172,24 @@ func TestMostRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepsCopying checks that a new driver ends the copying of a dead one, and that it is an error if that is not possible.
+func TestKeepsCopying(t *testing.T) {
+	for _, test := range []struct {
+		list, kill    string
+		killed, fails bool
+	}{
+		{"true", "true", false, false},
+		{"echo '" + listing("FINISHED", "SUCCEEDED") + "'", "true", false, false},
+		{"echo '" + listing("FINISHED", "SUCCEEDED") + "'; echo '" + strings.Replace(listing("RUNNING", "UNDEFINED"), "1_0001", "1_0000", 1) + "'", "true", true, false},
+		{"echo '" + listing("RUNNING", "UNDEFINED") + "'", "exit 1", true, true},
+		{"exit 1", "true", false, true},
+	} {
+		r, commands := installed(t, "case $* in *-list*) "+test.list+";; *-kill*) "+test.kill+";; esac")
+		keeps, err := r.Keeps(t.Context(), "/data/"+stagePrefix+"x")
+		killed := strings.Contains(strings.Join(commands(), "\n"), "-kill job_1_000")
+		if keeps || (err != nil) != test.fails || killed != test.killed {
+			t.Errorf("%s; %s: keeps %v, %v, killed %v", test.list, test.kill, keeps, err, killed)
+		}
+	}
+}

@@ -20,23 +20,29 @@ import (
 )
 
 const (
-	// copyRecord is how many bytes take about as long to copy in one process as a record to process: r.Above also
-	// decides from which size on the nodes copy.
+	// copyRecord × r.Above is the number of bytes from which on the nodes copy (DistCp); one process copies fewer.
 	copyRecord = 2
 	// wordsLimit bounds the length of the names on the command line of one command.
 	wordsLimit = 64 << 10
 )
 
 // A Copy is a copy of a data directory, at a URI of any file system that Hadoop's connectors know; a place of package
-// copies. Each call runs one
-// command of the Hadoop installation, unless there are very many names.
+// copies. A call runs a command of the Hadoop installation; Put runs up to three, and very many names take more.
 type Copy struct {
 	r    *Runner
+	fsys namedFS // file system of the data directory
 	uri  string
 	path string // of uri
 	// Stage is the path of a directory in the data directory, for what is to be copied and is no file there. Jobs that
 	// copy have its tag.
 	Stage string
+	jobs  int // that were submitted
+}
+
+// A namedFS is a file system with the name that precedes its paths in a URI.
+type namedFS interface {
+	store.FS
+	Name() string
 }
 
 // stagePrefix is the prefix of the names of stages. They are attempts.
@@ -68,7 +74,7 @@ func NewCopy(r *Runner, uri, data string) (*Copy, error) {
 		return nil, err
 	}
 	stage := path.Join(data, fmt.Sprintf("%s%010x", stagePrefix, rand.Uint64()>>24))
-	return &Copy{r, uri, dir, stage}, checkName(data)
+	return &Copy{r: r, fsys: r.FS, uri: uri, path: dir, Stage: stage}, checkName(data)
 }
 
 // Name returns the URI.
@@ -80,7 +86,7 @@ func (c *Copy) in(name string) string { return strings.TrimRight(c.uri+"/"+name,
 // here returns the URIs of paths in the file system of the data directory.
 func (c *Copy) here(paths []string) (uris []string) {
 	for _, name := range paths {
-		uris = append(uris, c.r.FS.Name()+name)
+		uris = append(uris, c.fsys.Name()+name)
 	}
 	return uris
 }
@@ -140,7 +146,7 @@ func (c *Copy) Make(ctx context.Context, dir string) error {
 	return err
 }
 
-// Remove deletes files and directories, in order. A missing one is no error.
+// Remove deletes files and directories. A missing one is no error.
 func (c *Copy) Remove(ctx context.Context, names []string) error {
 	return c.each(names, func(names []string) error {
 		_, err := c.command(ctx, append([]string{"fs", "-rm", "-r", "-f", "-skipTrash"}, c.there(names)...)...)
@@ -149,12 +155,13 @@ func (c *Copy) Remove(ctx context.Context, names []string) error {
 }
 
 // Put copies files and directories of the data directory into a directory of the copy: first the nodes copy what is large
-// among fresh, then one process copies the rest, in order.
+// among fresh, then one process copies the rest, and then another one what is small: after an error, a process goes on
+// with its next argument.
 func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error {
 	sizes, total := make(map[string]int64), int64(0)
 	isFile := false
 	for _, name := range fresh {
-		info, err := c.r.FS.Stat(name)
+		info, err := c.fsys.Stat(name)
 		if err != nil {
 			return err
 		}
@@ -173,7 +180,10 @@ func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error 
 			return err
 		}
 	}
-	return c.copy(ctx, c.here(slices.Concat(fresh, small)), c.in(to))
+	if err := c.copy(ctx, c.here(fresh), c.in(to)); err != nil {
+		return err
+	}
+	return c.copy(ctx, c.here(small), c.in(to))
 }
 
 // limit is the number of bytes from which on the nodes copy.
@@ -181,7 +191,7 @@ func (c *Copy) limit() int64 { return max(0, c.r.Above) * copyRecord }
 
 // size returns the number of bytes in a directory of the data directory.
 func (c *Copy) size(dir string) (n int64, err error) {
-	entries, err := c.r.FS.ReadDir(dir)
+	entries, err := c.fsys.ReadDir(dir)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -192,12 +202,13 @@ func (c *Copy) size(dir string) (n int64, err error) {
 	return n, err
 }
 
-// Fetch copies files and directories of the copy, which have this number of bytes together, into a directory of r.FS.
+// Fetch copies files and directories of the copy, which have this number of bytes together, into a directory of the file
+// system of the data directory.
 func (c *Copy) Fetch(ctx context.Context, names []string, bytes int64, to string) error {
 	if bytes > c.limit() {
-		return c.distcp(ctx, c.there(names), c.r.FS.Name()+to, false)
+		return c.distcp(ctx, c.there(names), c.fsys.Name()+to, false)
 	}
-	return c.copy(ctx, c.there(names), c.r.FS.Name()+to)
+	return c.copy(ctx, c.there(names), c.fsys.Name()+to)
 }
 
 // atomic matches the URIs of stores in which a file appears when it is complete, and a rename copies it.
@@ -216,18 +227,25 @@ func (c *Copy) copy(ctx context.Context, from []string, to string) error {
 }
 
 // distcp copies by the nodes, with Hadoop's DistCp, a job in which each map copies a part of the files. It replaces files
-// only if all sources are files.
+// only if all sources are files. The job has a tag of its own: otherwise an earlier one, which has succeeded, would be taken
+// for it.
 func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool) error {
-	list := path.Join(c.Stage, "sources")
-	if err := store.WriteFile(c.r.FS, list, []byte(strings.Join(from, "\n")+"\n")); err != nil {
+	c.jobs++
+	list := path.Join(c.Stage, fmt.Sprintf("sources-%d", c.jobs))
+	if err := store.WriteFile(c.fsys, list, []byte(strings.Join(from, "\n")+"\n")); err != nil {
 		return err
 	}
-	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.Stage)...)
+	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.r.tag(c.Stage)+","+c.r.tag(list))...)
+	if atomic.MatchString(to) { // after an error, a map may leave a cut file, which its next attempt would not replace
+		args = slices.Concat(args, definition("mapreduce.map.maxattempts", 1), definition("mapreduce.am.max-attempts", 1), []string{"-direct"})
+	} else if !atomic.MatchString(c.uri) { // HDFS compares checksums, which depend on the size of blocks
+		args = append(args, "-pb")
+	}
 	if files {
 		args = append(args, "-overwrite")
 	}
-	args = append(args, "-direct", "-f", c.r.FS.Name()+list, to)
-	_, err := c.r.submit(ctx, &runner.Job{Output: c.Stage}, args)
+	args = append(args, "-f", c.fsys.Name()+list, to)
+	_, err := c.r.submit(ctx, &runner.Job{Output: list}, args)
 	return err
 }
 
@@ -250,7 +268,7 @@ func (c *Copy) each(words []string, do func(words []string) error) error {
 // A commandError is the error of a command of Hadoop's.
 type commandError struct {
 	error
-	notFound bool // a file that it names does not exist
+	notFound bool // the copy does not exist
 }
 
 // command runs a command of Hadoop's, and returns its stdout.
@@ -264,7 +282,7 @@ func (c *Copy) command(ctx context.Context, args ...string) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, &commandError{fmt.Errorf("hadoop %s: %w%s", strings.Join(args[:min(2, len(args))], " "), err, yarn.Complaint(stderr.String())),
-			strings.Contains(stderr.String(), "No such file or directory")}
+			strings.Contains(stderr.String(), "`"+c.uri+"': No such file or directory")}
 	}
 	return stdout.Bytes(), nil
 }

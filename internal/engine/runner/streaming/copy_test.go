@@ -9,11 +9,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
 // TestCheckCopy checks which URIs are refused.
@@ -30,13 +34,23 @@ func TestCheckCopy(t *testing.T) {
 	}
 }
 
-// copyBy returns a copy whose command hadoop is a script. calls returns the command lines that it got.
+// A named is a file system with the name of one in HDFS.
+type named struct{ *storetest.Memory }
+
+func (named) Name() string { return "hdfs://n" }
+
+// copyBy returns a copy whose command hadoop is a script, of a data directory with one directory and one seal. calls returns
+// the command lines that it got.
 func copyBy(t *testing.T, script string) (c *Copy, calls func() string) {
 	t.Helper()
 	dir := t.TempDir()
 	name, log := filepath.Join(dir, "hadoop"), filepath.Join(dir, "log")
 	must.OK(t, os.WriteFile(name, fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s\\n' \"$*\" >>'%s'\n%s", log, script), 0o777))
-	c = must.Get(NewCopy(&Runner{Yarn: yarn.New(name, nil, "")}, "s3a://bucket/d/", "/data"))(t)
+	c = must.Get(NewCopy(&Runner{FS: new(hadoop.FS), Yarn: yarn.New(name, nil, "")}, "s3a://bucket/d/", "/data"))(t)
+	c.fsys = named{&storetest.Memory{HDFS: true}}
+	for _, name := range []string{"/data/data_first1/part-00000", "/data/_attempt-copy-1/table"} {
+		must.OK(t, store.WriteFile(c.fsys, name, []byte("text")))
+	}
 	return c, func() string { return string(must.Get(os.ReadFile(log))(t)) }
 }
 
@@ -105,6 +119,12 @@ func TestCopyFails(t *testing.T) {
 	if _, err := c.List(t.Context()); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
+	for _, line := range []string{"ls: \\`s3a://bucket/d/table': No such file or directory", "/usr/bin/hadoop: line 3: exec: java: No such file or directory"} {
+		c, _ = copyBy(t, "echo \""+line+"\" >&2\nexit 1\n")
+		if files, err := c.List(t.Context()); err == nil {
+			t.Errorf("%s: the copy counts as missing: %v", line, files)
+		}
+	}
 	c, _ = copyBy(t, "echo 'Found 3 items'\n")
 	if _, err := c.List(t.Context()); err == nil || !strings.Contains(err.Error(), `"Found 3 items\n"`) {
 		t.Errorf("error %v", err)
@@ -114,5 +134,67 @@ func TestCopyFails(t *testing.T) {
 	cancel()
 	if err := c.Make(ctx, "x"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestCopyJobs checks the arguments of jobs that copy: in a store, nothing is tried again; elsewhere,
+// files keep the size of their blocks.
+func TestCopyJobs(t *testing.T) {
+	once := "-D mapreduce.map.maxattempts=1 -D mapreduce.am.max-attempts=1 -direct "
+	for uri, want := range map[string][]string{
+		"s3a://bucket/d": {once + "-f hdfs://n/list s3a://bucket/d", once + "-overwrite -f hdfs://n/list s3a://bucket/d/table", "-f hdfs://n/list hdfs://n/to"},
+		"hdfs://m/d":     {"-pb -f hdfs://n/list hdfs://m/d", "-pb -overwrite -f hdfs://n/list hdfs://m/d/table", "-pb -f hdfs://n/list hdfs://n/to"},
+	} {
+		c, calls := copyBy(t, "")
+		c.uri, c.Stage = uri, "/list"
+		must.OK(t, c.Put(t.Context(), "", []string{"/data/data_first1"}, nil))
+		must.OK(t, c.Put(t.Context(), "table", []string{"/data/data_first1/part-00000"}, nil))
+		must.OK(t, c.Fetch(t.Context(), []string{"data_first1"}, 4, "/to"))
+		lines := strings.Split(strings.TrimSpace(calls()), "\n")
+		if len(lines) != len(want) {
+			t.Fatalf("commands %q", lines)
+		}
+		for i, line := range lines {
+			_, got, _ := strings.Cut(regexp.MustCompile(`/sources-\d`).ReplaceAllString(line, ""), fmt.Sprintf("percent=%d ", avoidNodes))
+			if got != want[i] {
+				t.Errorf("job %d of %s: %q, want %q", i, uri, got, want[i])
+			}
+		}
+	}
+}
+
+// TestCopyJobFails checks that a job which fails is not taken for an earlier one, which has succeeded; and that both have
+// the tag by which the next driver finds them.
+func TestCopyJobFails(t *testing.T) {
+	c, calls := copyBy(t, `first=$(dirname "$0")/first
+case $1,$5 in
+distcp,*) [ ! -e "$first" ] || { echo 'ERROR: refused' >&2; exit 1; }
+	echo "$*" | sed 's/.*job.tags=//; s/ .*//' | tr , '\n' >"$first";;
+*,treereduce-*) ! grep -q "$5" "$first" || echo '`+listing("FINISHED", "SUCCEEDED")+`';;
+esac
+`)
+	must.OK(t, c.Put(t.Context(), "", []string{"/data/data_first1"}, nil))
+	err := c.Put(t.Context(), "", []string{"/data/data_first1"}, nil)
+	if err == nil || !strings.Contains(err.Error(), "ERROR: refused") {
+		t.Errorf("error %v", err)
+	}
+	if n := strings.Count(calls(), "job.tags="+c.r.tag(c.Stage)+","); n != 2 {
+		t.Errorf("%d jobs have the tag of the stage, want 2:\n%s", n, calls())
+	}
+}
+
+// TestPutFails checks that seals are not copied after an error of what they list, and come last otherwise.
+func TestPutFails(t *testing.T) {
+	for _, code := range []string{"0", "1"} {
+		c, calls := copyBy(t, "exit "+code)
+		c.r.Above = 1 << 20
+		err := c.Put(t.Context(), "", []string{"/data/data_first1"}, []string{"/data/_attempt-copy-1/table"})
+		want := "fs -cp -f -d hdfs://n/data/data_first1 s3a://bucket/d\n"
+		if code == "0" {
+			want += "fs -cp -f -d hdfs://n/data/_attempt-copy-1/table s3a://bucket/d\n"
+		}
+		if got := calls(); got != want || (err == nil) != (code == "0") {
+			t.Errorf("exit code %s: commands\n%swant\n%s%v", code, got, want, err)
+		}
 	}
 }

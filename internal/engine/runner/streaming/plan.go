@@ -193,7 +193,7 @@ func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
 	w, blocks, reducers := p.job, p.blocks(), len(p.keys)+1
-	args := append([]string{"jar", p.Jar}, p.definitions(w.Name, w.Output)...)
+	args := append([]string{"jar", p.Jar}, p.definitions(w.Name, p.tag(w.Output))...)
 	define := func(name string, value any) { args = append(args, definition(name, value)...) }
 	define("mapreduce.job.reduces", reducers)
 	define("stream.jobconf.truncate.limit", 20000)
@@ -246,12 +246,12 @@ func definition(name string, value any) []string {
 	return []string{"-D", fmt.Sprintf("%s=%v", name, value)}
 }
 
-// definitions returns the generic options of every job: its name, the tag of its attempt, the queue, how often to
+// definitions returns the generic options of every job: its name, its tags, the queue, how often to
 // poll, and the properties that the user defines.
-func (r *Runner) definitions(name, attempt string) []string {
+func (r *Runner) definitions(name, tags string) []string {
 	args := slices.Concat(
 		definition("mapreduce.job.name", "treereduce "+name),
-		definition("mapreduce.job.tags", r.tag(attempt)),
+		definition("mapreduce.job.tags", tags),
 		definition("mapreduce.client.completion.pollinterval", poll),
 		definition("mapreduce.client.progressmonitor.pollinterval", poll),
 		definition("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll),

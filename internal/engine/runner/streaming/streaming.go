@@ -180,8 +180,7 @@ func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
 // driver compares the copy with the data directory.
 func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 	if strings.HasPrefix(path.Base(attempt), stagePrefix) {
-		r.kill("", attempt)
-		return false, nil
+		return false, r.endCopying(ctx, attempt)
 	}
 	_, err := r.FS.Stat(store.PlanDir(attempt))
 	if err == nil {
@@ -191,6 +190,17 @@ func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// endCopying ends the jobs that copy and have the tag of a stage.
+func (r *Runner) endCopying(ctx context.Context, stage string) error {
+	apps, err := r.Yarn.Find(ctx, r.tag(stage))
+	for _, app := range apps {
+		if !app.Ended() {
+			err = errors.Join(err, r.Yarn.Kill(ctx, app.ID))
+		}
+	}
+	return err
 }
 
 // errNoApp is returned by find if no application is running for an attempt.

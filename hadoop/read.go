@@ -39,7 +39,7 @@ func (f *FS) Open(name string) (store.File, error) {
 		return nil, err
 	}
 	open := func() window.Source { return &source{fs: f, name: name} }
-	return window.Open(name, s.info, head, s, open, window.Sizes{First: windowSize, Most: windowSize})
+	return window.Open(name, s.info, head, s, open, window.Sizes{First: windowSize, Max: windowSize})
 }
 
 // A source reads a file sequentially from an offset. To continue is cheap; to seek takes a new connection to a data

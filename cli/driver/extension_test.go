@@ -123,6 +123,8 @@ func TestNeedsAmazon(t *testing.T) {
 		"solve connectn --data s3://b": "--data s3://b: this driver has no S3 and Amazon EMR: " + want,
 		"lookup --data=s3://b/c":       "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
 		"compare s3://b/c all_data":    "--data s3://b/c: this driver has no S3 and Amazon EMR: " + want,
+
+		"ranges connectn --tier 1 --reducers 1 --out s3://b/c": `--out "s3://b/c": expected a path, or hdfs://host:port/path, or hdfs:///path`, // nor does driver-aws write there
 	})
 	runs(t, "plan connectn --runner emr --width 3")
 	if _, _, stderr := runLine(some(), "solve connectn --runner none -D fs=s3://b", ""); strings.Contains(stderr, want) {

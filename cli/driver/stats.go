@@ -28,7 +28,7 @@ func (p *program) statsCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, with every remoteness"},
 			&cli.BoolFlag{Name: "csv", Usage: "print CSV, a line for each tier, outcome and remoteness"},
-			&cli.StringFlag{Name: "svg", Usage: "write a picture to `FILE`, on this machine, in HDFS or in S3; - is stdout"},
+			&cli.StringFlag{Name: "svg", Usage: "write a picture to `FILE`, on this machine or in HDFS; - is stdout"},
 		},
 		Action: func(c *cli.Context) error {
 			if err := command.NoArguments(c, ": --data names the directory"); err != nil {
@@ -62,7 +62,7 @@ func (p *program) statsCommand() *cli.Command {
 				if form == "svg" {
 					var picture bytes.Buffer
 					s.WriteSVG(&picture) // a Buffer takes every write
-					return datadir.Write(out, "svg", c.String("svg"), picture.Bytes(), openers...)
+					return datadir.Write(out, "svg", c.String("svg"), picture.Bytes())
 				}
 				value, _, err := t.Lookup(t.Game().Start())
 				if err != nil {

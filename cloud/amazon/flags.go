@@ -43,13 +43,20 @@ func (f *flags) ofAccount() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "region", Destination: &f.account.Region, Usage: "`REGION` of Amazon", DefaultText: "AWS_REGION, or that of the profile"},
 		&cli.StringFlag{Name: "profile", Destination: &f.account.Profile, Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
-		&cli.DurationFlag{Name: "poll", Destination: &f.poll, Usage: "polling interval", Value: 15 * time.Second},
 	}
+}
+
+// polling is the default of --poll.
+const polling = 15 * time.Second
+
+// ofPoll returns the flag for the polling interval.
+func (f *flags) ofPoll() cli.Flag {
+	return &cli.DurationFlag{Name: "poll", Destination: &f.poll, Usage: "how often to ask for the state of the cluster", Value: polling}
 }
 
 // Flags implements driver.RunnerOptions.
 func (f *flags) Flags() []cli.Flag {
-	return command.Group("runner emr: Amazon EMR", append(f.ofAccount(),
+	return command.Group("runner emr: Amazon EMR", append(f.ofAccount(), f.ofPoll(),
 		&cli.StringFlag{Name: "bucket", Destination: &f.bucket, Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
 		&cli.StringFlag{Name: "release", Destination: &f.cluster.Release, Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
 		&cli.StringFlag{Name: "instance", Destination: &f.cluster.Worker, Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},

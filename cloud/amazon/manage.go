@@ -24,7 +24,7 @@ var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
 
 // emrCommand returns driver-aws emr: what still runs, and its end. Clusters are found by their tag.
 func emrCommand() *cli.Command {
-	f := new(flags)
+	f := &flags{poll: polling}
 	account := f.ofAccount()
 	commands := []*cli.Command{
 		{
@@ -38,7 +38,7 @@ func emrCommand() *cli.Command {
 			Name:      "down",
 			Usage:     "end clusters of driver-aws; data in S3 stay",
 			ArgsUsage: "[CLUSTER…]",
-			Flags: append(slices.Clone(account), &cli.BoolFlag{Name: "all", Usage: "end all that emr status lists, after asking"},
+			Flags: append(slices.Clone(account), f.ofPoll(), &cli.BoolFlag{Name: "all", Usage: "end all that emr status lists, after asking"},
 				&cli.BoolFlag{Name: "yes", Usage: "don't ask"}),
 			Action: f.down,
 		},
@@ -54,9 +54,6 @@ func emrCommand() *cli.Command {
 
 // clusters returns the clusters that the arguments name, or else all that cost money.
 func (f *flags) clusters(c *cli.Context) (service *emr.Service, all []*emr.Cluster, err error) {
-	if err := command.Positive(c, "poll"); err != nil {
-		return nil, nil, err
-	}
 	for _, id := range c.Args().Slice() {
 		if !clusterID.MatchString(id) {
 			return nil, nil, command.Usagef("%q: expected a cluster, j-…, as driver-aws emr status lists them", id)
@@ -118,6 +115,9 @@ func clock(t time.Time) string {
 
 // down implements driver-aws emr down.
 func (f *flags) down(c *cli.Context) error {
+	if err := command.Positive(c, "poll"); err != nil {
+		return err
+	}
 	if (c.NArg() > 0) == c.Bool("all") {
 		return command.Usagef("expected the clusters to end, j-…, or --all")
 	}

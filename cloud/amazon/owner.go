@@ -56,16 +56,17 @@ func (r *run) become(ctx context.Context, cluster string, old owner) (owner, err
 }
 
 // clusterOf returns the cluster that an owner names, which has not ended; or nil. A cluster that is ending is
-// waited for. The error says that another driver is about to create the cluster.
+// waited for. The error says that another driver is about to create the cluster. Times are those of S3: the clock of
+// the machine that wrote the owner may be wrong.
 func (r *run) clusterOf(ctx context.Context, o owner) (*emr.Cluster, error) {
 	if o.Cluster == "" {
 		return nil, nil
 	}
-	c, err := r.service.Find(ctx, o.Cluster, o.Since)
+	c, err := r.service.Find(ctx, o.Cluster, o.version.Changed)
 	if err != nil {
 		return nil, err
 	}
-	if c == nil && time.Since(o.version.Changed) < creation {
+	if c == nil && o.version.Seen.Sub(o.version.Changed) < creation {
 		return nil, fmt.Errorf("%s: %s has been creating a cluster there since %s: try again in some minutes", r.place.data(), o.By, clock(o.Since))
 	}
 	if c == nil || c.Terminated() {

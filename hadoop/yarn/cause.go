@@ -198,14 +198,3 @@ func taskName(id string) string {
 	}
 	return "reduce " + m[2]
 }
-
-// FailureOf returns the failure in logs that were saved before the cluster ended: what the
-// program wrote to stderr or, if that is nothing, the last error in syslog. Text is empty if
-// the logs contain no error.
-func FailureOf(task, stderr, syslog string) Failure {
-	text := strings.Join(programLines(stderr), "\n")
-	if text == "" {
-		text = lastError(syslog)
-	}
-	return Failure{Task: task, Text: text}
-}

@@ -247,5 +247,4 @@ func lastError(log string) string {
 // logEntry matches an entry in a log of Hadoop, with groups for its level and message:
 //
 //	2026-11-21 19:01:11,528 ERROR [main] org.apache.hadoop.Name: message
-//	2026-11-21 19:01:11,528 ERROR org.apache.hadoop.Name (main): message   in the steps of Amazon EMR
-var logEntry = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ([A-Z]+) (?:\[.*?\] [\w.$]+|[\w.$]+ \(.*?\)): (.*)`)
+var logEntry = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ([A-Z]+) \[.*?\] [\w.$]+: (.*)`)

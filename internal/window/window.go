@@ -1,5 +1,5 @@
-// Package window reads files that are far away, in windows: more bytes at a time than the reader asks for. It keeps
-// one window for each place at which a file is read.
+// Package window reads files over a network in windows: more bytes at a time than the reader asks for. It keeps one
+// window for each place at which a file is read.
 package window
 
 import (
@@ -30,7 +30,7 @@ type Source interface {
 // Sizes are the sizes of windows, in bytes.
 type Sizes struct {
 	First int // the first window at a place
-	Most  int // each window that follows another one has twice its size, up to this
+	Max   int // each window that follows another one has twice its size, up to this
 
 	// Ahead reads the next window while one that follows another is used. A Source is then
 	// asked for several windows concurrently.
@@ -112,7 +112,7 @@ func (r *reader) fill(at int64) error {
 	if got.err != nil || !follows {
 		return got.err
 	}
-	r.next = min(2*r.next, r.sizes.Most)
+	r.next = min(2*r.next, r.sizes.Max)
 	if end := r.end(); r.sizes.Ahead && end < r.size {
 		ahead := make(chan result, 1)
 		r.ahead = ahead

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -89,7 +90,7 @@ func TestWindows(t *testing.T) {
 		sizes Sizes
 		reads [][3]any // offset, number of bytes, windows
 	}{
-		{Sizes{First: 100, Most: 100}, [][3]any{
+		{Sizes{First: 100, Max: 100}, [][3]any{
 			{0, 10, ""},          // in the head
 			{10, 10, " 10+100"},  // after it
 			{20, 90, ""},         // the rest of this window
@@ -99,7 +100,7 @@ func TestWindows(t *testing.T) {
 			{950, 60, " 950+50"}, // over the end of the file
 			{1000, 1, ""}, {2000, 1, ""},
 		}},
-		{Sizes{First: 100, Most: 400}, [][3]any{{500, 1, " 500+100"}, {600, 1, " 600+100"}, {700, 1, " 700+200"}, {900, 1, " 900+100"}}},
+		{Sizes{First: 100, Max: 400}, [][3]any{{500, 1, " 500+100"}, {600, 1, " 600+100"}, {700, 1, " 700+200"}, {900, 1, " 900+100"}}},
 	} {
 		r := &remote{content: someBytes(1000)}
 		f := r.file(t, 10, test.sizes)
@@ -124,26 +125,30 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestAhead checks that windows that follow others are read ahead.
+// TestAhead checks that the window after one that follows another is read before a reader asks for it.
 func TestAhead(t *testing.T) {
-	r := &remote{content: someBytes(1000)}
-	f := r.file(t, 10, Sizes{First: 10, Most: 400, Ahead: true})
-	b := make([]byte, 1)
-	must.Get(f.ReadAt(b, 10))(t)
-	must.Get(f.ReadAt(b, 20))(t) // waits for the window that was read ahead
-	if got := r.questions(); got != " 10+10 20+20" && got != " 10+10 20+20 40+40" {
-		t.Errorf("asked for%s", got)
-	}
-	rest := must.Get(io.ReadAll(io.NewSectionReader(f, 20, 980)))(t)
-	if !bytes.Equal(rest, r.content[20:]) {
-		t.Error("other bytes")
-	}
-	must.OK(t, f.Close())
+	synctest.Test(t, func(t *testing.T) {
+		r := &remote{content: someBytes(1000)}
+		f := r.file(t, 10, Sizes{First: 10, Max: 400, Ahead: true})
+		for _, read := range []struct {
+			at   int64
+			want string
+		}{{10, " 10+10 20+20"}, {19, ""}, {20, " 40+40"}} {
+			if _, err := f.ReadAt(make([]byte, 1), read.at); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if got := r.questions(); got != read.want {
+				t.Errorf("a byte at %d asked for%s, want%s", read.at, got, read.want)
+			}
+		}
+		must.OK(t, f.Close())
+	})
 }
 
 // TestRandomReads reads files at random places, from several goroutines.
 func TestRandomReads(t *testing.T) {
-	for _, sizes := range []Sizes{{First: 100, Most: 100}, {First: 100, Most: 1000}, {First: 100, Most: 1000, Ahead: true}} {
+	for _, sizes := range []Sizes{{First: 100, Max: 100}, {First: 100, Max: 1000}, {First: 100, Max: 1000, Ahead: true}} {
 		r := &remote{content: someBytes(100_000)}
 		f := r.file(t, 50, sizes)
 		var readers sync.WaitGroup
@@ -192,7 +197,7 @@ func TestSmall(t *testing.T) {
 func TestHead(t *testing.T) {
 	for head, opened := range map[int]int64{10: 1, 100: 2} {
 		r := &remote{content: someBytes(1000)}
-		f := r.file(t, head, Sizes{First: 100, Most: 100})
+		f := r.file(t, head, Sizes{First: 100, Max: 100})
 		for _, at := range []int64{0, 980} {
 			b := make([]byte, 10)
 			if _, err := f.ReadAt(b, at); err != nil || !bytes.Equal(b, r.content[at:at+10]) {
@@ -208,7 +213,7 @@ func TestHead(t *testing.T) {
 // TestFailure checks that the error of a source is that of the read, and that another source reads after it.
 func TestFailure(t *testing.T) {
 	r := &remote{content: someBytes(1000), err: errors.New("lost")}
-	f := r.file(t, 10, Sizes{First: 100, Most: 100})
+	f := r.file(t, 10, Sizes{First: 100, Max: 100})
 	b := make([]byte, 30)
 	if n, err := f.ReadAt(b, 0); n != 10 || !errors.Is(err, r.err) {
 		t.Errorf("%d bytes, %v", n, err)
@@ -229,7 +234,7 @@ func TestReaders(t *testing.T) {
 	for _, closes := range []bool{false, true} {
 		reads, continues := make(chan bool), make(chan bool)
 		r := &remote{content: someBytes(100 * many), wait: func() { reads <- true; <-continues }}
-		f := r.file(t, 1, Sizes{First: 1, Most: 1})
+		f := r.file(t, 1, Sizes{First: 1, Max: 1})
 		var begun sync.WaitGroup
 		for i := range many {
 			begun.Go(func() {

@@ -98,11 +98,6 @@ func Explain(err error) error {
 	return e
 }
 
-// IsThrottled reports whether a service refused a request because there were too many.
-func IsThrottled(err error) bool {
-	return retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorRetryable(err).Bool()
-}
-
 // IsTransient reports whether an error may be temporary: there was no complete answer, there were too
 // many requests, or the service failed. Refused requests and expired credentials are permanent.
 func IsTransient(err error) bool {
@@ -111,7 +106,7 @@ func IsTransient(err error) bool {
 	}
 	var response *smithyhttp.ResponseError
 	return errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusInternalServerError || errors.As(err, new(*smithy.DeserializationError)) ||
-		IsThrottled(err) || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool()
+		retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}.IsErrorRetryable(err).Bool() || retry.IsErrorRetryables(retry.DefaultRetryables).IsErrorRetryable(err).Bool()
 }
 
 // helpOf returns the advice for a code of a service.

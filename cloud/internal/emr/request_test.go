@@ -112,7 +112,40 @@ func TestStep(t *testing.T) {
 	if DirOf(c.Files) == DirOf([]File{{"program", []byte("x")}}) || DirOf(c.Files) == DirOf([]File{{"p", c.Files[0].Content}}) {
 		t.Error("different files are in the same directory")
 	}
-	must.OK(t, exec.Command("bash", "-n", "-c", LimitScript).Run())
+}
+
+// TestLimit runs the script that ends a cluster at its limit, with a command sudo that prints its arguments.
+func TestLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it tests processes")
+	}
+	tools := t.TempDir()
+	must.OK(t, os.WriteFile(filepath.Join(tools, "sudo"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o777))
+	const info = "/mnt/var/lib/info/instance.json"
+	here := filepath.Join(tools, "instance.json")
+	script := strings.ReplaceAll(LimitScript, info, here)
+	if script == LimitScript {
+		t.Fatalf("the script does not read %s", info)
+	}
+	for name, test := range map[string]struct {
+		info, out string
+		status    int
+	}{
+		"master":  {`{"isMaster": true, "isRunningNameNode": true}`, "shutdown -P +90 treereduce: the cluster has reached its limit of 90 minutes\n", 0},
+		"worker":  {`{"isMaster": false, "isRunningNameNode": true}`, "", 0},
+		"unknown": {"", "", 1},
+	} {
+		os.Remove(here)
+		if test.info != "" {
+			must.OK(t, os.WriteFile(here, []byte(test.info), 0o666))
+		}
+		cmd := exec.Command("bash", "-c", script, "limit.sh", "90")
+		cmd.Env = append(os.Environ(), "PATH="+tools+":"+os.Getenv("PATH"))
+		out, _ := cmd.Output()
+		if string(out) != test.out || cmd.ProcessState.ExitCode() != test.status {
+			t.Errorf("%s: exit %d, %q, want %d, %q", name, cmd.ProcessState.ExitCode(), out, test.status, test.out)
+		}
+	}
 }
 
 // TestLastLine checks that the cause of a failure is the last line of a log, of any length.

@@ -103,7 +103,7 @@ var ErrRefused = errors.New("no cluster was created")
 // Create creates a cluster, and returns its identifier. RunJobFlow has no token that makes it idempotent, so the
 // request is sent again only if the service has throttled it. The error is ErrRefused if the service refuses
 // the request in its own words. After any other answer, or none, there may be a cluster: Create looks for its name.
-// If ctx ends, Create waits for the answer, because the user must know of every cluster.
+// If ctx ends, Create waits for the answer, and looks once, because the user must know of every cluster.
 func (s *Service) Create(ctx context.Context, spec *Spec) (id string, err error) {
 	in, err := spec.Request()
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Service) Create(ctx context.Context, spec *Spec) (id string, err error)
 	}
 	s.news("no valid answer of Amazon EMR: checking whether the cluster is being created")
 	for range looks {
-		c, look := s.Find(ctx, spec.Name, begun)
+		c, look := s.Find(context.WithoutCancel(ctx), spec.Name, begun)
 		switch {
 		case look == nil && c != nil:
 			return c.ID, nil
@@ -160,7 +160,7 @@ func refused(err error) bool {
 // Find returns the cluster with a name that was created after a time, in any state, without tags and step; or
 // nil if there is none.
 func (s *Service) Find(ctx context.Context, name string, after time.Time) (*Cluster, error) {
-	after = after.Add(-time.Hour) // clocks differ
+	after = after.Add(-24 * time.Hour) // clocks differ, and the name is unique
 	all, err := s.list(ctx, &emr.ListClustersInput{CreatedAfter: &after})
 	if i := slices.IndexFunc(all, func(c *Cluster) bool { return c.Name == name }); i >= 0 && err == nil {
 		return all[i], nil

@@ -108,6 +108,18 @@ func TestSilent(t *testing.T) {
 	}
 }
 
+// TestVersion checks that the age of a version does not depend on the clock of this machine.
+func TestVersion(t *testing.T) {
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Last-Modified", "Mon, 03 Jan 2000 10:00:00 GMT")
+		w.Header().Set("Date", "Mon, 03 Jan 2000 10:05:00 GMT")
+	})
+	v, err := f.Read(t.Context(), "owner")
+	if age := v.Seen.Sub(v.Changed); err != nil || age != 5*time.Minute || v.Changed.Year() != 2000 {
+		t.Errorf("changed %v, seen %v, %v", v.Changed, v.Seen, err)
+	}
+}
+
 // TestSplit checks that Split accepts names of a bucket and a path, and refuses all others
 // that begin with Scheme.
 func TestSplit(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
@@ -21,7 +22,8 @@ func (f *FS) Put(name string, content []byte) error {
 // A Version is one content of an object. The zero value stands for a missing object.
 type Version struct {
 	Content []byte
-	Changed time.Time
+	Changed time.Time // by the clock of S3; set by Read
+	Seen    time.Time // when it was read, by the same clock
 	etag    *string
 }
 
@@ -40,6 +42,7 @@ func (f *FS) Read(ctx context.Context, name string) (v Version, err error) {
 	}
 	defer out.Body.Close()
 	v.etag, v.Changed = out.ETag, sdk.ToTime(out.LastModified)
+	v.Seen, _ = middleware.GetServerTime(out.ResultMetadata)
 	v.Content, err = io.ReadAll(io.LimitReader(out.Body, maxVersion))
 	return v, f.failed("read", name, err)
 }
@@ -56,7 +59,7 @@ func (f *FS) Replace(ctx context.Context, name string, content []byte, old Versi
 	}
 	out, err := f.client.PutObject(ctx, put)
 	if err == nil {
-		return Version{Content: content, Changed: time.Now(), etag: out.ETag}, nil
+		return Version{Content: content, etag: out.ETag}, nil
 	}
 	if is := known(err); !errors.Is(is, ErrTaken) && !errors.Is(is, fs.ErrNotExist) {
 		return Version{}, f.failed("put", name, err)

@@ -53,13 +53,13 @@ func OpenFile(flag, name string, further ...filesys.Opener) (*filesys.Place, err
 	return place, Misnamed(flag, err)
 }
 
-// Write writes the file that a flag names; "-" is stdout.
-func Write(stdout io.Writer, flag, name string, content []byte, further ...filesys.Opener) error {
+// Write writes the file that a flag names, on this machine or in HDFS; "-" is stdout.
+func Write(stdout io.Writer, flag, name string, content []byte) error {
 	if name == "-" {
 		_, err := stdout.Write(content)
 		return err
 	}
-	place, err := OpenFile(flag, name, further...)
+	place, err := OpenFile(flag, name)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func Write(stdout io.Writer, flag, name string, content []byte, further ...files
 // Misnamed converts an error in the name that a flag gives to a usage error.
 func Misnamed(flag string, err error) error {
 	if e := new(hadoop.NameError); errors.As(err, &e) {
-		if strings.HasPrefix(e.Name, "s3://") {
-			return command.Usagef("--%s %s: this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws", flag, e.Name)
+		if flag == "data" && strings.HasPrefix(e.Name, "s3://") {
+			return command.Usagef("--data %s: this driver has no S3 and Amazon EMR: build bin/driver-aws with make aws", e.Name)
 		}
 		return command.Usagef("--%s %w", flag, err)
 	}

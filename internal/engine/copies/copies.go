@@ -485,17 +485,9 @@ func (c *Copy) compare(name string) (kept bool, err error) {
 	if err != nil || here == "" {
 		return false, err
 	}
-	there := ""
-	var seals [2]store.Seal
-	for _, file := range []string{store.Success, solve.TiersSeal} {
-		if old, ok := c.texts[path.Join(name, file)]; ok && there == "" {
-			there = file
-			if len(old) > 0 && store.UnmarshalSummed(name, old, &seals[1]) != nil {
-				there = ""
-			}
-		}
-	}
-	if len(text) > 0 && store.UnmarshalSummed(name, text, &seals[0]) != nil || there == "" {
+	there, seal := c.sealThere(name)
+	var now store.Seal
+	if len(text) > 0 && store.UnmarshalSummed(name, text, &now) != nil || there == "" {
 		c.record(name, true)
 		return true, nil
 	}
@@ -520,7 +512,7 @@ func (c *Copy) compare(name string) (kept bool, err error) {
 			return false, err
 		}
 		delete(left, file)
-		f, g := seals[0].File(e.Name()), seals[1].File(e.Name())
+		f, g := now.File(e.Name()), seal.File(e.Name())
 		length, ok := c.files[file]
 		if !ok || length != info.Size() || !same && (f == nil || g == nil || *f != *g) {
 			c.record(file, true)
@@ -534,6 +526,18 @@ func (c *Copy) compare(name string) (kept bool, err error) {
 		c.record(file, false)
 	}
 	return true, nil
+}
+
+// sealThere returns the name and the contents of the seal of a directory of the copy when the run began; "" if it had none, or
+// a damaged one.
+func (c *Copy) sealThere(name string) (file string, seal store.Seal) {
+	for _, file := range []string{store.Success, solve.TiersSeal} {
+		text, ok := c.texts[path.Join(name, file)]
+		if ok && (len(text) == 0 || store.UnmarshalSummed(name, text, &seal) == nil) {
+			return file, seal
+		}
+	}
+	return "", seal
 }
 
 // sealHere returns the name and the text of the seal of a directory of the data directory; "" if there is none.

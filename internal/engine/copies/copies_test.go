@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -239,27 +240,27 @@ func TestWaits(t *testing.T) {
 			commit("data_first0")
 			time.Sleep(every + time.Second)
 			must.OK(t, fsys.RemoveAll(dataDir+"/data_first0"))
+			f.took = time.Minute
 			commit("data_first1")
 			appears("table/tier-0")
 			appears("table/" + solve.TiersSeal)
 			write(t, f.here, dataDir+"/_attempt-x", "new")
-			f.took = time.Minute
 			time.Sleep(every + time.Second) // a batch of a minute for each command has begun
 			commit("data_first2")
-			ended := false
+			var ended atomic.Bool
 			go func() {
 				if err := test.do(fsys); err != nil {
 					t.Errorf("%s: %v", test.name, err)
 				}
-				ended = true
+				ended.Store(true)
 			}()
 			synctest.Wait()
-			if ended == test.waits {
-				t.Errorf("%s: done %v before the batch ends, want %v", test.name, ended, !test.waits)
+			if ended.Load() == test.waits {
+				t.Errorf("%s: done %v before the batch ends, want %v", test.name, ended.Load(), !test.waits)
 			}
 			time.Sleep(2 * f.took) // for what it reads; then it deletes
 			synctest.Wait()
-			if !ended {
+			if !ended.Load() {
 				t.Errorf("%s: not done after the batch has read", test.name)
 			}
 			must.OK(t, errors.Join(c.Finish(), c.Close()))

@@ -19,9 +19,10 @@ import (
 )
 
 // onHadoop is the command hadoop of a master, where Amazon EMR uses a connector of several hundred megabytes: for Hadoop,
-// s3://bucket/games/data is the directory OBJECTS. What a command changes there is copied to S3.
+// s3://bucket/games/data is the directory OBJECTS (distcp has it in a list of sources). What a command changes there is copied
+// to S3.
 const onHadoop = `#!/bin/bash
-[[ " $* " == *' s3://'* ]] || exec HADOOP "$@"
+[[ " $* " == *' s3://'* || $1 == distcp ]] || exec HADOOP "$@"
 HADOOP "$1" -Dfs.s3.impl=org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme -Dfs.viewfs.overload.scheme.target.s3.impl=org.apache.hadoop.fs.LocalFileSystem \
 	-Dfs.viewfs.mounttable.bucket.link./games/data=file://OBJECTS "${@:2}"
 status=$?
@@ -52,7 +53,8 @@ func inHadoop(t *testing.T) (*site, *minicluster.Cluster) {
 	}
 	path := strings.Join([]string{tools, moto.Bin(t), filepath.Join(hadoop.Dir(), "bin"), os.Getenv("PATH")}, ":")
 	s := newSite(t, append(env, "STEP_PATH="+path)...)
-	// The programs that users have: those of the tests are the test binary.
+	// The programs that users have: those of the tests are the test binary and a script, which go build does not replace.
+	must.OK(t, os.RemoveAll(filepath.Join(s.dir, "programs")))
 	process.Output(t, exec.Command("go", "build", "-o", filepath.Join(s.dir, "programs")+"/", "../../cmd/driver", "../../cmd/mapper", "../../cmd/reducer"))
 	s.work = work
 	return s, hadoop

@@ -532,8 +532,10 @@ func (c *Copy) compare(name string) (kept bool, err error) {
 // a damaged one.
 func (c *Copy) sealThere(name string) (file string, seal store.Seal) {
 	for _, file := range []string{store.Success, solve.TiersSeal} {
-		text, ok := c.texts[path.Join(name, file)]
-		if ok && (len(text) == 0 || store.UnmarshalSummed(name, text, &seal) == nil) {
+		if text, ok := c.texts[path.Join(name, file)]; ok {
+			if len(text) > 0 && store.UnmarshalSummed(name, text, &seal) != nil {
+				return "", seal
+			}
 			return file, seal
 		}
 	}

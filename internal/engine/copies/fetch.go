@@ -187,19 +187,9 @@ func (c *Copy) fetch() (err error) {
 // whole reports whether the copy has all files that the seal of a directory lists. For the table, the tiers that exist are
 // enough.
 func (c *Copy) whole(name string) bool {
-	for _, file := range []string{store.Success, solve.TiersSeal} {
-		text, ok := c.texts[path.Join(name, file)]
-		if !ok {
-			continue
-		}
-		var seal store.Seal
-		if len(text) > 0 && store.UnmarshalSummed(name, text, &seal) != nil {
-			return false
-		}
-		return name == table.Dir || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool {
-			length, ok := c.files[path.Join(name, f.Name)]
-			return !ok || length != f.Length
-		})
-	}
-	return false
+	file, seal := c.sealThere(name)
+	return file != "" && (name == table.Dir || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool {
+		length, ok := c.files[path.Join(name, f.Name)]
+		return !ok || length != f.Length
+	}))
 }

@@ -181,8 +181,8 @@ func Up(ctx context.Context, config Config) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// warnOpen warns of a resource manager without a login: it runs any program, for whoever sends it a
-// request, as the user who started the cluster.
+// warnOpen warns of a resource manager without a login: it runs the program of any request,
+// as the user who started the cluster.
 func warnOpen(progress io.Writer, secure bool, which []Daemon) {
 	if !secure && slices.Contains(which, ResourceManager) {
 		fmt.Fprintln(progress, "warning: every user of this machine can run programs as you while this cluster runs: YARN has no login; to require one: make cluster-up SECURE=1 (cluster up --secure), in a new folder")

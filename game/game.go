@@ -19,9 +19,9 @@ type Move struct {
 // not asked for it.
 const Pass = "pass"
 
-// A Game is the rules of one game with its parameters. A game that is neither Acyclic nor
-// Cyclic may have cycles: MethodOf adapts it to Cyclic. Methods that take a Position require
-// a valid one, except Check. All methods are safe for concurrent use.
+// A Game is the rules of one game with its parameters. A game that is not Layered has one tier,
+// in which play may never end. Methods that take a Position require a valid one, except Check.
+// All methods are safe for concurrent use.
 type Game interface {
 	// Spec returns the name of the game and its parameters: "connectn width=4 height=5
 	// connect=3". Two games are the same if and only if their specs are equal.
@@ -63,12 +63,16 @@ type Mirrored interface {
 	Mirror(p Position) Position
 }
 
-// Symmetric is a game whose board has symmetries, such as mirror images and rotations.
+// Symmetric is a game whose positions have images, such as those by mirrors and rotations of
+// the board. The images of p have its value and its tier, and their moves lead to images of the
+// positions to which those of p lead. If values are those of the player to move
+// (Values().OfMover), an image may exchange the players; otherwise, it keeps the player to move.
 type Symmetric interface {
 	Game
-	// Canonical returns one of the positions that the symmetries make of p, the same one for all of them. They
-	// have the same value, and their moves lead to the same canonical positions.
+	// Canonical returns the least of the images of p. It is fast.
 	Canonical(p Position) Position
+	// Images appends the images of p, ascending and each once, p among them.
+	Images(dst []Position, p Position) []Position
 }
 
 // CanonicalOf returns the canonical position of p: that of a Symmetric game, in a Mirrored game the smaller one
@@ -83,14 +87,33 @@ func CanonicalOf(g Game, p Position) Position {
 	return p
 }
 
-// Acyclic is a game in which every move raises the tier by at least 1. No position
-// repeats, and a tier can be solved when all later tiers are solved.
-type Acyclic interface {
+// Layered is a game with tiers. No move lowers the tier, so that a tier can be solved when all
+// later tiers are solved.
+type Layered interface {
 	Game
 	// Tiers returns the number of the last tier; the initial position is in tier 0.
 	Tiers() int
 	// Tier returns the tier of a valid position.
 	Tier(p Position) int
+	// Loops reports whether a move may stay in the tier, so that play may never end there. If
+	// it returns false, every move from a position of the tier leads to a later tier.
+	Loops(tier int) bool
+}
+
+// Loops reports whether a move may stay in a tier of a game.
+func Loops(g Game, tier int) bool {
+	l, ok := g.(Layered)
+	return !ok || l.Loops(tier)
+}
+
+// IsAcyclic reports whether every play of a game ends, because no move stays in its tier.
+func IsAcyclic(g Game) bool {
+	for tier := range LastTier(g) + 1 {
+		if Loops(g, tier) {
+			return false
+		}
+	}
+	return true
 }
 
 // Tiered is a game in which every move leads from a tier to the next one, so that it
@@ -105,7 +128,7 @@ type Acyclic interface {
 // The map and reduce steps therefore process a block of positions at once: a move
 // across is a union of bitmaps, a move within is a table look-up.
 type Tiered interface {
-	Acyclic
+	Layered
 	// TierToMove returns the player to move in all positions of a tier.
 	TierToMove(tier int) Player
 	// LowBits returns the number of bits of a key's low part, at most 31. So slots, and their
@@ -141,7 +164,7 @@ type Tiered interface {
 
 // LastTier returns the number of the last tier of a game, 0 if the game has no tiers.
 func LastTier(g Game) int {
-	if a, ok := g.(Acyclic); ok {
+	if a, ok := g.(Layered); ok {
 		return a.Tiers()
 	}
 	return 0
@@ -149,7 +172,7 @@ func LastTier(g Game) int {
 
 // TierOf returns the tier of a valid position, 0 if the game has no tiers.
 func TierOf(g Game, p Position) int {
-	if a, ok := g.(Acyclic); ok {
+	if a, ok := g.(Layered); ok {
 		return a.Tier(p)
 	}
 	return 0

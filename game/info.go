@@ -16,12 +16,12 @@ type Info struct {
 	// have an empty line between them; the lines of a board begin with four blanks. {name} is the value of
 	// a parameter, see RulesOf.
 	Rules string
-	// TierUnit is what the tiers of an Acyclic game count: "pieces on the board".
+	// TierUnit is what the tiers of a game count: "pieces on the board".
 	TierUnit string
 
 	// Hashes is an upper bound of the hashes: all are below it. 0: 1<<KeyBits().
 	Hashes uint64
-	// Boards returns an upper bound on the positions of a tier of an Acyclic game. Without it,
+	// Boards returns an upper bound on the positions of a tier of a Layered game. Without it,
 	// the bound is the number of hashes.
 	Boards func(tier int) float64
 	// Vast is the approximate number of positions of a game with too many to enumerate: it
@@ -109,13 +109,13 @@ type DrawRule struct {
 	Plies int
 }
 
-// DrawRuleOf returns the draw rule of a game: its own; none for an Acyclic game, which
-// always ends; for any other game, a draw at the third repetition or after 1,000 plies.
+// DrawRuleOf returns the draw rule of a game: its own; none for a game that always ends; for any
+// other game, a draw at the third repetition or after 1,000 plies.
 func DrawRuleOf(g Game) DrawRule {
 	if rule := g.Info().Draw; rule != (DrawRule{}) {
 		return rule
 	}
-	if _, ok := g.(Acyclic); ok {
+	if IsAcyclic(g) {
 		return DrawRule{}
 	}
 	return DrawRule{Repetitions: 3, Plies: 1000}

@@ -7,10 +7,10 @@ type Method struct {
 	Game   Game
 	Blocks Tiered
 	States Cyclic
-	Lists  Acyclic
+	Lists  Layered
 }
 
-// MethodOf returns the method of a game. A game that is Tiered, Cyclic or Acyclic (checked in
+// MethodOf returns the method of a game. A game that is Tiered, Cyclic or Layered (checked in
 // this order) is solved as it is. Any other game is adapted to Cyclic, see WithRanges.
 func MethodOf(g Game) Method {
 	m := Method{Game: g}
@@ -19,7 +19,7 @@ func MethodOf(g Game) Method {
 		m.Blocks = g
 	case Cyclic:
 		m.States = g
-	case Acyclic:
+	case Layered:
 		m.Lists = g
 	default:
 		m.States = WithRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
@@ -28,7 +28,7 @@ func MethodOf(g Game) Method {
 }
 
 // Tiers returns the game if it has tiers, which are solved by blocks or by lists; otherwise nil.
-func (m Method) Tiers() Acyclic {
+func (m Method) Tiers() Layered {
 	if m.Blocks != nil {
 		return m.Blocks
 	}

@@ -2,7 +2,7 @@ package game
 
 import "math/rand/v2"
 
-// Sampled is an Acyclic or Cyclic game whose number of positions can be estimated before it
+// Sampled is a Layered or Cyclic game whose number of positions can be estimated before it
 // is solved: boards of a tier are drawn at random, and each sample gives an estimate of the
 // tier's positions. The tiers of a Cyclic game are its forward passes: the tier of a position
 // is the smallest number of plies that leads to it.

@@ -180,7 +180,7 @@ func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.r
 // MustAlternate reports whether ToMove of a game must alternate: it has no tiers, and its positions show whose turn it is,
 // as its players have names.
 func MustAlternate(g Game) bool {
-	_, tiers := unadapted(g).(Acyclic)
+	_, tiers := unadapted(g).(Layered)
 	return !tiers && g.Values().Players[0] != ""
 }
 

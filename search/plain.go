@@ -23,7 +23,7 @@ type plain struct {
 // plainTraits returns the traits of any game, as far as they are known.
 func plainTraits(g game.Game) game.Traits {
 	t := game.Traits{MaxMoves: 1 << 16}
-	if a, ok := g.(game.Acyclic); ok {
+	if a, ok := g.(game.Layered); ok {
 		t.MaxPlies = clamp(a.Tiers(), 1, game.MaxRemoteness)
 	}
 	return t

@@ -99,7 +99,7 @@ type Result struct {
 type Searcher struct {
 	g       game.Game
 	traits  game.Traits
-	acyclic game.Acyclic // nil if play may have cycles
+	acyclic game.Layered // nil if play may have cycles
 	plainly bool         // the game does not implement game.Searched
 	table   *table
 	age     uint64    // of the last search without an exact depth
@@ -119,7 +119,7 @@ func New(g game.Game, o Options) (*Searcher, error) {
 	}
 	o.Threads = max(o.Threads, 1)
 	s := &Searcher{g: g, now: time.Now}
-	s.acyclic, _ = g.(game.Acyclic)
+	s.acyclic, _ = g.(game.Layered)
 	fast, ok := g.(game.Searched)
 	s.plainly = !ok
 	if ok {

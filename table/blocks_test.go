@@ -564,7 +564,7 @@ func TestLookupUnreached(t *testing.T) {
 	rules := must.Get(connectn.New(3, 3, 3))(t)
 	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
-	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Acyclic }{rules}, "states": quick} {
+	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Layered }{rules}, "states": quick} {
 		tab := solvedgames.Table(t, g)
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {

@@ -19,7 +19,7 @@ import (
 // first needed. The first lists.MaxOpen of them stay open; the others are opened again for
 // each interval that is read.
 type rowLists struct {
-	g        game.Acyclic
+	g        game.Layered
 	fsys     store.FS
 	names    []string
 	seals    []*store.SealedFile
@@ -48,7 +48,7 @@ type cellKey struct {
 // recentCells is the number of cells that look-ups cache, of 16 KB each.
 const recentCells = 64
 
-func openLists(fsys store.FS, data string, g game.Acyclic, seal *store.Seal) (contents, error) {
+func openLists(fsys store.FS, data string, g game.Layered, seal *store.Seal) (contents, error) {
 	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, g.Tiers()+1), loaders: make(chan *lists.Loader, maxFree),
 		cells: newRecent[cellKey, []lists.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)

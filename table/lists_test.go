@@ -23,7 +23,7 @@ import (
 )
 
 // rowsOf returns the rows of a table with the given values, by tier.
-func rowsOf(g game.Acyclic, values map[game.Position]game.Value) [][]lists.Row {
+func rowsOf(g game.Layered, values map[game.Position]game.Value) [][]lists.Row {
 	tiers := make([][]lists.Row, g.Tiers()+1)
 	for p, v := range values {
 		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], lists.Row{Key: p, Word: uint64(v)})
@@ -44,7 +44,7 @@ func sortRows(rows []lists.Row) {
 }
 
 // listTable writes a table of lists.
-func listTable(t *testing.T, g game.Acyclic, tiers [][]lists.Row) memory {
+func listTable(t *testing.T, g game.Layered, tiers [][]lists.Row) memory {
 	t.Helper()
 	m := newMemory()
 	for tier := range tiers {
@@ -55,7 +55,7 @@ func listTable(t *testing.T, g game.Acyclic, tiers [][]lists.Row) memory {
 }
 
 // writeList writes a tier of a table of lists.
-func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Row) {
+func writeList(t *testing.T, m memory, g game.Layered, tier int, rows []lists.Row) {
 	t.Helper()
 	file := must.Get(m.Create(TierFile(g, tier)))(t)
 	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Packed)
@@ -63,7 +63,7 @@ func writeList(t *testing.T, m memory, g game.Acyclic, tier int, rows []lists.Ro
 }
 
 // verifyLists checks a table of lists, interval rows at a time.
-func verifyLists(t *testing.T, m memory, g game.Acyclic, interval int) (positions uint64, err error) {
+func verifyLists(t *testing.T, m memory, g game.Layered, interval int) (positions uint64, err error) {
 	t.Helper()
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {
@@ -75,14 +75,14 @@ func verifyLists(t *testing.T, m memory, g game.Acyclic, interval int) (position
 }
 
 // listGames returns small games for which only the rules are known.
-func listGames(t *testing.T) []game.Acyclic {
+func listGames(t *testing.T) []game.Layered {
 	t.Helper()
-	var games []game.Acyclic
+	var games []game.Layered
 	for _, spec := range []string{
 		"mnk width=3 height=2 connect=2", "mancala pits=1 stones=3", "mancala pits=2 stones=1", "connectn width=3 height=3 connect=2",
 	} {
 		g := must.Get(all.Kinds().Parse(spec))(t)
-		games = append(games, struct{ game.Acyclic }{g.(game.Acyclic)}) // hides all extensions except Acyclic
+		games = append(games, struct{ game.Layered }{g.(game.Layered)}) // hides all extensions except Acyclic
 	}
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 20 {
@@ -152,6 +152,7 @@ type manyTiers struct{ testgames.Graph }
 
 func (manyTiers) Tiers() int               { return 3 * lists.MaxOpen }
 func (manyTiers) Tier(p game.Position) int { return int(p) }
+func (manyTiers) Loops(int) bool           { return false }
 
 func (g manyTiers) Primitive(p game.Position) game.Value {
 	if g.Tier(p) < g.Tiers() {
@@ -188,7 +189,7 @@ func TestManyTiers(t *testing.T) {
 }
 
 // ticTacToe returns a game whose tiers have several cells, and therefore several intervals.
-func ticTacToe(t *testing.T) game.Acyclic {
+func ticTacToe(t *testing.T) game.Layered {
 	t.Helper()
 	return must.Get(mnk.New(3, 3, 3))(t)
 }
@@ -454,7 +455,7 @@ func TestListsLookupSealed(t *testing.T) {
 // TestListsStats checks that statistics use the game's words if its players are not X and O.
 func TestListsStats(t *testing.T) {
 	parsed := must.Get(all.Kinds().Parse("mancala pits=2 stones=1"))(t)
-	g := parsed.(game.Acyclic)
+	g := parsed.(game.Layered)
 	right := gametest.Search(g)
 	tab := must.Get(OpenFS(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse))(t)
 	defer tab.Close()

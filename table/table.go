@@ -9,7 +9,7 @@
 //	game           files                  contents
 //	game.Tiered    tier-00.blocks …       blocks: what the rules do not say of a range
 //	game.Cyclic    positions.blocks       states: bit planes of ranges
-//	game.Acyclic   tier-00.lists …        rows: positions and values, sorted
+//	game.Layered   tier-00.lists …        rows: positions and values, sorted
 package table
 
 import (
@@ -167,7 +167,7 @@ func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFi
 }
 
 // sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files.
-func sealedTiers(seal *store.Seal, data string, g game.Acyclic) (tiers [][]store.SealedFile, err error) {
+func sealedTiers(seal *store.Seal, data string, g game.Layered) (tiers [][]store.SealedFile, err error) {
 	n := 0
 	for tier := range g.Tiers() + 1 {
 		files := TierShards(seal, g, tier)
@@ -324,7 +324,7 @@ func newFault(g game.Game, p game.Position, reason string) error {
 	f := &Fault{Tier: -1, Position: p, Reason: reason, key: game.Key(g, p)}
 	if g.Check(p) == nil {
 		f.Board = string(g.AppendText(nil, p))
-		if a, ok := g.(game.Acyclic); ok {
+		if a, ok := g.(game.Layered); ok {
 			f.Tier = a.Tier(p)
 		}
 	}

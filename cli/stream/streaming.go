@@ -36,7 +36,7 @@ import (
 type side struct {
 	name    string
 	do      func(name string, m game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	lists   func(name string, g game.Acyclic, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	lists   func(name string, g game.Layered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	reduces bool
 }
 
@@ -245,7 +245,7 @@ func options(c *cli.Context, name string, m game.Method) (o step.Options, err er
 }
 
 // tier returns the tier of a job, or -1 if --tier is not given.
-func tier(c *cli.Context, g game.Acyclic) (int, error) {
+func tier(c *cli.Context, g game.Layered) (int, error) {
 	if !c.IsSet("tier") {
 		return -1, nil
 	}

@@ -201,6 +201,9 @@ func (r *Rules) Tier(p game.Position) int {
 	return tier
 }
 
+// Loops returns false: every move adds a piece.
+func (r *Rules) Loops(int) bool { return false }
+
 // Tiers returns width·height.
 func (r *Rules) Tiers() int { return r.width * r.height }
 

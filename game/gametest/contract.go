@@ -27,7 +27,7 @@ const (
 	looks      = 4 // positions per game that are used to check a game.Searched
 )
 
-// Contract checks the contract of game.Game, and of game.Acyclic, Tiered, Halved, Cyclic or
+// Contract checks the contract of game.Game, and of game.Layered, Tiered, Halved, Cyclic or
 // Searched if g implements them. It uses the positions of random games, random keys, and random texts,
 // which may be invalid. The game may have any size. The set methods of a Cyclic game are
 // checked by Check, and the bounds of a Searched game after more than a few plies by
@@ -221,17 +221,37 @@ func (c contract) checkCanonical(p game.Position) {
 		return
 	}
 	one := g.Canonical(p)
-	if g.Check(one) != nil || g.Canonical(one) != one || g.ToMove(one) != g.ToMove(p) || g.Primitive(one) != g.Primitive(p) {
-		c.failf(p, "%d is not its canonical position", one)
+	images := g.Images([]game.Position{7}, p)
+	if len(images) < 2 || images[0] != 7 {
+		c.failf(p, "Images does not append")
+	}
+	if images = images[1:]; images[0] != one || !slices.Contains(images, p) || !slices.IsSorted(images) {
+		c.failf(p, "its images are %d, want them ascending, from its canonical position %d on, and itself among them", images, one)
 	}
 	to := func(p game.Position) (all []game.Position) {
 		for _, m := range g.Moves(nil, p) {
 			all = append(all, g.Canonical(m.To))
 		}
-		return slices.Sorted(slices.Values(all))
+		slices.Sort(all)
+		return slices.Compact(all)
 	}
-	if got, want := to(one), to(p); !slices.Equal(got, want) {
-		c.failf(p, "the moves of its canonical position %d lead to those with the canonical positions %d, want %d", one, got, want)
+	want, value := to(p), g.Values().Ended(g.Primitive(p), g.ToMove(p))
+	for i, image := range images {
+		switch {
+		case i > 0 && image == images[i-1]:
+			c.failf(p, "its image %d is there twice", image)
+		case g.Check(image) != nil || g.Canonical(image) != one || !slices.Equal(g.Images(nil, image), images):
+			c.failf(p, "%d is not an image of it: it has other images", image)
+		case game.TierOf(g, image) != game.TierOf(g, p):
+			c.failf(p, "its image %d is of another tier", image)
+		case g.ToMove(image) != g.ToMove(p) && !g.Values().OfMover:
+			c.failf(p, "in its image %d it is the other player's turn, but values are not those of the mover", image)
+		case g.Values().Ended(g.Primitive(image), g.ToMove(image)) != value:
+			c.failf(p, "its image %d has another value", image)
+		}
+		if got := to(image); !slices.Equal(got, want) {
+			c.failf(p, "the moves of its image %d lead to those with the canonical positions %d, want %d", image, got, want)
+		}
 	}
 }
 
@@ -261,10 +281,8 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 		if mover := g.ToMove(p); g.Values().OfMover && mover == g.ToMove(m.To) && mover != game.First {
 			c.failf(p, "after move %s it is the same player's turn, but values are those of the mover: turns must alternate", m.Name)
 		}
-		if tiers := c.Tiers(); tiers != nil {
-			if from, to := tiers.Tier(p), tiers.Tier(m.To); to <= from {
-				c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
-			}
+		if from, to := game.TierOf(g, p), game.TierOf(g, m.To); to < from || to == from && !game.Loops(g, from) {
+			c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
 		}
 	}
 	if c.States == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func failureOf(t *testing.T, check func(testing.TB)) string {
 	return l.failure
 }
 
-// A good game is a game.Acyclic that satisfies the contract: its texts do not begin with
+// A good game is a game.Layered that satisfies the contract: its texts do not begin with
 // moves.
 type good struct{ *testgames.Acyclic }
 
@@ -305,28 +306,34 @@ func TestMirrorContract(t *testing.T) {
 	}
 }
 
-// symmetric is a game with canonical positions.
+// symmetric is a game with images.
 type symmetric struct {
 	good
-	canonical func(game.Position) game.Position
+	images func(game.Position) []game.Position
 }
 
-func (s symmetric) Canonical(p game.Position) game.Position { return s.canonical(p) }
+func (s symmetric) Canonical(p game.Position) game.Position { return slices.Min(s.images(p)) }
 
-// TestCanonicalContract checks that the contract finds wrong canonical positions.
-func TestCanonicalContract(t *testing.T) {
+func (s symmetric) Images(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, s.images(p)...)
+}
+
+// TestSymmetricContract checks that the contract finds wrong images.
+func TestSymmetricContract(t *testing.T) {
 	g, start, other := alike()
-	for want, canonical := range map[string]func(game.Position) game.Position{
-		"":                              func(p game.Position) game.Position { return p },
-		"is not its canonical position": func(p game.Position) game.Position { return p + 1 },
-		"the moves of its canonical position": func(p game.Position) game.Position {
-			if p == start {
-				return other
+	for want, images := range map[string]func(p game.Position) []game.Position{
+		"":                      func(p game.Position) []game.Position { return []game.Position{p} },
+		"and itself among them": func(p game.Position) []game.Position { return []game.Position{p ^ 1} },
+		"is there twice":        func(p game.Position) []game.Position { return []game.Position{p, p} },
+		"it has other images":   func(p game.Position) []game.Position { return []game.Position{p, p + 1} },
+		"is of another tier": func(p game.Position) []game.Position {
+			if p == start || p == other {
+				return []game.Position{min(start, other), max(start, other)}
 			}
-			return p
+			return []game.Position{p}
 		},
 	} {
-		f := failure(t, symmetric{g, canonical})
+		f := failure(t, symmetric{g, images})
 		if (f == "") != (want == "") || !strings.Contains(f, want) {
 			t.Errorf("the failure is %q, want %q", f, want)
 		}

@@ -34,7 +34,7 @@ func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 		for _, p := range set {
 			all := g.Moves(nil, p)
 			tier := pass
-			if a, ok := g.(game.Acyclic); ok {
+			if a, ok := g.(game.Layered); ok {
 				tier = a.Tier(p)
 			}
 			count(p, tier, len(all))

@@ -10,7 +10,7 @@ import (
 // 0 is a draw. It does not use tiers, sets or predecessors.
 func Search(g game.Game) map[game.Position]game.Value {
 	s := search{g, g.Values(), make(map[game.Position]game.Value)}
-	if _, tiers := g.(game.Acyclic); !tiers && s.values.OfMover && s.values.TiesSoon {
+	if _, tiers := g.(game.Layered); !tiers && s.values.OfMover && s.values.TiesSoon {
 		s.cyclic()
 	} else {
 		s.value(g.Start())

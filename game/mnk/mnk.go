@@ -44,11 +44,12 @@ type rules struct {
 	full    uint64   // one bit for each square
 	names   []string // names of the squares
 	lines   []uint64 // the squares of each line
+	images  []*game.BitMove
 }
 
 // New returns the rules for a board of at most 32 squares and 26 columns. Connect is at
 // most the length of the longer side.
-func New(width, height, connect int) (game.Acyclic, error) {
+func New(width, height, connect int) (game.Layered, error) {
 	switch {
 	case width < 1 || height < 1 || connect < 1:
 		return nil, fmt.Errorf("mnk: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)
@@ -72,6 +73,7 @@ func New(width, height, connect int) (game.Acyclic, error) {
 		}
 		r.lines = append(r.lines, line)
 	}
+	r.images = r.symmetries()
 	return r, nil
 }
 
@@ -101,6 +103,7 @@ func (r *rules) Info() game.Info {
 // A tier is a number of stones.
 func (r *rules) Tiers() int                         { return r.squares }
 func (r *rules) Tier(p game.Position) int           { return bits.OnesCount64(p) }
+func (r *rules) Loops(int) bool                     { return false }
 func (r *rules) ToMove(p game.Position) game.Player { return game.Player(r.Tier(p) & 1) }
 
 func (r *rules) Check(p game.Position) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-func mustNew(t testing.TB, width, height, connect int) game.Acyclic {
+func mustNew(t testing.TB, width, height, connect int) game.Layered {
 	t.Helper()
 	g, err := New(width, height, connect)
 	if err != nil {

@@ -76,8 +76,17 @@ func (r *Rules) Board(p game.Position) Board { return r.numbers.board(p) }
 // Position returns the hash of a board, which Board.Check must accept.
 func (r *Rules) Position(b Board) game.Position { return r.numbers.hash(b) }
 
-// Canonical returns the position of the smallest of the mirror images.
-func (r *Rules) Canonical(p game.Position) game.Position { return r.Position(r.Board(p).folded()) }
+// Canonical returns the least of the mirror images of p.
+func (r *Rules) Canonical(p game.Position) game.Position { return r.Images(nil, p)[0] }
+
+// Images appends the mirror images of p.
+func (r *Rules) Images(dst []game.Position, p game.Position) []game.Position {
+	n := len(dst)
+	for _, image := range r.Board(p).images() {
+		dst = append(dst, r.Position(image))
+	}
+	return game.Distinct(dst, n)
+}
 
 // Spec returns the name of the game, which has no parameters.
 func (*Rules) Spec() string { return "network" }

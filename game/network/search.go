@@ -213,17 +213,24 @@ func (b *Board) parries(adds, threats uint64) uint64 {
 	return adds
 }
 
+// images returns b and its mirror images.
+func (b Board) images() (all [4]Board) {
+	for i := range all {
+		all[i] = b
+		if i%2 == 0 {
+			b.Chips = [2]uint64{bits.ReverseBytes64(b.Chips[0]), bits.ReverseBytes64(b.Chips[1])}
+		} else {
+			b.Chips = [2]uint64{upsideDown(b.Chips[0]), upsideDown(b.Chips[1])}
+		}
+	}
+	return all
+}
+
 // folded returns the smallest of the mirror images.
 func (b Board) folded() Board {
-	w, k := b.Chips[0], b.Chips[1]
-	for i := range 3 {
-		if i == 1 {
-			w, k = upsideDown(w), upsideDown(k)
-		} else {
-			w, k = bits.ReverseBytes64(w), bits.ReverseBytes64(k)
-		}
-		if w < b.Chips[0] || w == b.Chips[0] && k < b.Chips[1] {
-			b.Chips = [2]uint64{w, k}
+	for _, image := range b.images() {
+		if c := image.Chips; c[0] < b.Chips[0] || c[0] == b.Chips[0] && c[1] < b.Chips[1] {
+			b = image
 		}
 	}
 	return b

@@ -61,7 +61,7 @@ func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
 		return fmt.Errorf("its text %q is read as position %d", text, read)
 	}
 	g.Picture(p) // ends the command if it is wrong
-	a, tiers := g.(game.Acyclic)
+	a, tiers := g.(game.Layered)
 	for _, m := range moves {
 		if err := g.Check(m.To); err != nil {
 			return fmt.Errorf("move %s: %w", m.Name, err)

@@ -38,10 +38,11 @@ var _ game.Batched = (*rules)(nil)
 // A tiered is rules with tiers.
 type tiered struct{ *rules }
 
-var _ game.Acyclic = (*tiered)(nil)
+var _ game.Layered = (*tiered)(nil)
 
 func (g *tiered) Tiers() int                        { return g.tiers }
 func (g *tiered) Tier(p game.Position) int          { return g.tier(p) }
+func (g *tiered) Loops(int) bool                    { return false }
 func (g *rules) Spec() string                       { return g.spec }
 func (g *rules) KeyBits() uint                      { return g.bits }
 func (g *rules) Start() game.Position               { return g.start }

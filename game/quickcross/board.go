@@ -26,6 +26,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -143,9 +144,18 @@ func (r *Rules) Primitive(p game.Position) game.Value {
 
 var _ game.Symmetric = (*Rules)(nil)
 
-// Canonical returns the smallest of the images of p, and of those with - and | exchanged.
+// Canonical returns the least of the images of p.
 func (r *Rules) Canonical(p game.Position) game.Position {
-	least := p
+	return slices.Min(r.images(nil, p))
+}
+
+// Images appends the images of p.
+func (r *Rules) Images(dst []game.Position, p game.Position) []game.Position {
+	return game.Distinct(r.images(dst, p), len(dst))
+}
+
+// images appends the images of p by the symmetries of the board, and those of them with - and | exchanged.
+func (r *Rules) images(dst []game.Position, p game.Position) []game.Position {
 	for _, to := range r.grid().Symmetries() {
 		var image, exchanged game.Position
 		for x := range r.width {
@@ -156,9 +166,9 @@ func (r *Rules) Canonical(p game.Position) game.Position {
 				exchanged += uint64(3-piece) % 3 * weight
 			}
 		}
-		least = min(least, image, exchanged)
+		dst = append(dst, image, exchanged)
 	}
-	return least
+	return dst
 }
 
 // Moves appends the moves, named by the square and the piece after the move: a1-, a1|, a2-.

@@ -137,7 +137,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 		}
 		return searchFinder(g, o, search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")})
 	}
-	a, ok := g.(game.Acyclic)
+	a, ok := g.(game.Layered)
 	if !ok {
 		return nil, command.Usagef("--by %s: %s has cycles, so the search would not terminate", by, g.Spec())
 	}
@@ -156,7 +156,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 }
 
 // memoFinder returns the hand-out's search, with or without its table.
-func memoFinder(g game.Acyclic, o memo.Options) (finder, error) {
+func memoFinder(g game.Layered, o memo.Options) (finder, error) {
 	s, err := memo.New(g, o)
 	if err != nil {
 		return nil, command.Usagef("%w", err)

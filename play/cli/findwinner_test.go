@@ -43,7 +43,7 @@ func TestFindWinner(t *testing.T) {
 
 // A pile is a random game, in which ties may occur before the last tier.
 type pile struct {
-	game.Acyclic
+	game.Layered
 	spec string
 }
 

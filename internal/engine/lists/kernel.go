@@ -46,7 +46,7 @@ func (r *Rows) Made(kind Kind) []Row {
 // NewKernel returns the kernel of a step and a tier. It sends messages through out, whose
 // kind must be that of the step's messages. If answers is set, the forward pass writes them, and
 // the retrograde pass reads them instead of asking the rules.
-func NewKernel(name string, g game.Acyclic, tier int, out *Outbox, answers bool) Kernel {
+func NewKernel(name string, g game.Layered, tier int, out *Outbox, answers bool) Kernel {
 	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: tier, out: out, answers: answers}
 	if name == step.Solve {
 		return &solve{k}
@@ -61,7 +61,7 @@ func NewKernel(name string, g game.Acyclic, tier int, out *Outbox, answers bool)
 type kernel struct {
 	step.Counters
 
-	g       game.Acyclic
+	g       game.Layered
 	values  game.Values
 	answers bool
 	asked   game.Game // g, with the positions of batch computed

@@ -27,7 +27,7 @@ import (
 // A run solves a game in a directory, as the loop of jobs would.
 type run struct {
 	t        testing.TB
-	g        game.Acyclic
+	g        game.Layered
 	dir      string
 	codec    jobdir.Codec
 	interval int // rows
@@ -174,7 +174,7 @@ func (r *run) all() map[game.Position]game.Value {
 }
 
 // unasked is a game whose moves and values may not be asked for.
-type unasked struct{ game.Acyclic }
+type unasked struct{ game.Layered }
 
 func (unasked) Primitive(game.Position) game.Value           { panic("asked") }
 func (unasked) Moves([]game.Move, game.Position) []game.Move { panic("asked") }

@@ -24,7 +24,7 @@ import (
 
 // dirOf creates a sealed directory data_first1 with a shard and an outbox, and returns the
 // game and the directory.
-func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
+func dirOf(t *testing.T, codec jobdir.Codec) (game.Layered, string) {
 	t.Helper()
 	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, interval: 1000, box: 1000}
 	r.possible(0)
@@ -33,7 +33,7 @@ func dirOf(t *testing.T, codec jobdir.Codec) (game.Acyclic, string) {
 }
 
 // openAll opens a directory, and reads its shards and its messages to the next tier.
-func openAll(dir string, g game.Acyclic, tier int, kind lists.Kind) error {
+func openAll(dir string, g game.Layered, tier int, kind lists.Kind) error {
 	d, err := lists.OpenDir(store.Local{}, dir, g)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func TestOther(t *testing.T) {
 		g, dir := dirOf(t, codec)
 		for _, c := range []struct {
 			what string
-			g    game.Acyclic
+			g    game.Layered
 			tier int
 			kind lists.Kind
 			want string

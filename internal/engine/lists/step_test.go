@@ -51,7 +51,7 @@ func sortedByKey(text string, width int) string {
 }
 
 // job runs the map, sort and reduce of a job, and returns the shard.
-func job(t *testing.T, name string, g game.Acyclic, tier, rows int, combine bool, in string, sent outbox) (string, step.Counters) {
+func job(t *testing.T, name string, g game.Layered, tier, rows int, combine bool, in string, sent outbox) (string, step.Counters) {
 	t.Helper()
 	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: sent.create}
 	var mid, out strings.Builder
@@ -132,10 +132,10 @@ func TestSteps(t *testing.T) {
 }
 
 // tiny returns an mnk game with a small board.
-func tiny(t *testing.T, width, height, connect int) game.Acyclic {
+func tiny(t *testing.T, width, height, connect int) game.Layered {
 	t.Helper()
 	g := must.Get(mnk.Kind.New([]int{width, height, connect}))(t)
-	return g.(game.Acyclic)
+	return g.(game.Layered)
 }
 
 // TestWrongLines checks that each invalid line is reported.
@@ -248,6 +248,6 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-func initLine(g game.Acyclic) string {
+func initLine(g game.Layered) string {
 	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Predecessors, streamfmt.KeyWidth(g.KeyBits())))
 }

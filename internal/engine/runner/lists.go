@@ -27,7 +27,7 @@ type Rows struct {
 // Rows returns the input of the map of a lists job, except init: the messages to the tier; for
 // solve also the positions of the tier; for the final step the values of each tier. The caller
 // must call CloseRows.
-func (j *Job) Rows(g game.Acyclic) (all []Rows, err error) {
+func (j *Job) Rows(g game.Layered) (all []Rows, err error) {
 	add := func(r Rows, err error) error {
 		if err == nil {
 			all = append(all, r)
@@ -64,7 +64,7 @@ func CloseRows(all []Rows) error {
 }
 
 // part returns the positions of the job's tier.
-func (j *Job) part(g game.Acyclic) (r Rows, err error) {
+func (j *Job) part(g game.Layered) (r Rows, err error) {
 	r.Name, r.Kind = j.Predecessors, lists.Predecessors
 	parts, err := jobdir.Parts(j.FS, j.Predecessors, g.Spec())
 	if err != nil {

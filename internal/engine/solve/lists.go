@@ -29,7 +29,7 @@ import (
 // solved, as a directory with nothing but a seal.
 type byLists struct {
 	run   *run
-	g     game.Acyclic
+	g     game.Layered
 	table *tierTable
 
 	rows []float64 // by tier, number of rows in data_first
@@ -53,14 +53,14 @@ type listOutput struct {
 // outputs are the directories of one step, one for each tier.
 type outputs struct {
 	run  *run
-	g    game.Acyclic
+	g    game.Layered
 	name func(tier int) string
 
 	mu sync.Mutex
 	of []*listOutput // by tier; nil if not complete or not checked yet
 }
 
-func newLists(r *run, g game.Acyclic) *tiers {
+func newLists(r *run, g game.Layered) *tiers {
 	t := newTierTable(r, g)
 	r.work = 2
 	n := r.last + 1

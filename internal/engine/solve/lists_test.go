@@ -34,7 +34,7 @@ import (
 )
 
 // rulesOnly hides that a game has blocks.
-type rulesOnly struct{ game.Acyclic }
+type rulesOnly struct{ game.Layered }
 
 // TestRulesOnly solves Connect N from its rules alone, by lists, and compares the text of all
 // positions with that of a solution by blocks.
@@ -339,28 +339,28 @@ func flip(t *testing.T, name string, at int) {
 // masked is a game whose keys use all 64 bits: a key is that of the embedded game, with the
 // bits of a mask flipped.
 type masked struct {
-	game.Acyclic
+	game.Layered
 	mask game.Position
 }
 
 func (g masked) KeyBits() uint                        { return 64 }
-func (g masked) Start() game.Position                 { return g.Acyclic.Start() ^ g.mask }
-func (g masked) Tier(p game.Position) int             { return g.Acyclic.Tier(p ^ g.mask) }
-func (g masked) Check(p game.Position) error          { return g.Acyclic.Check(p ^ g.mask) }
-func (g masked) Primitive(p game.Position) game.Value { return g.Acyclic.Primitive(p ^ g.mask) }
-func (g masked) ToMove(p game.Position) game.Player   { return g.Acyclic.ToMove(p ^ g.mask) }
-func (g masked) Picture(p game.Position) game.Picture { return g.Acyclic.Picture(p ^ g.mask) }
+func (g masked) Start() game.Position                 { return g.Layered.Start() ^ g.mask }
+func (g masked) Tier(p game.Position) int             { return g.Layered.Tier(p ^ g.mask) }
+func (g masked) Check(p game.Position) error          { return g.Layered.Check(p ^ g.mask) }
+func (g masked) Primitive(p game.Position) game.Value { return g.Layered.Primitive(p ^ g.mask) }
+func (g masked) ToMove(p game.Position) game.Player   { return g.Layered.ToMove(p ^ g.mask) }
+func (g masked) Picture(p game.Position) game.Picture { return g.Layered.Picture(p ^ g.mask) }
 func (g masked) Parse(s string) (game.Position, error) {
-	p, err := g.Acyclic.Parse(s)
+	p, err := g.Layered.Parse(s)
 	return p ^ g.mask, err
 }
 func (g masked) AppendText(b []byte, p game.Position) []byte {
-	return g.Acyclic.AppendText(b, p^g.mask)
+	return g.Layered.AppendText(b, p^g.mask)
 }
 
 func (g masked) Moves(dst []game.Move, p game.Position) []game.Move {
 	n := len(dst)
-	dst = g.Acyclic.Moves(dst, p^g.mask)
+	dst = g.Layered.Moves(dst, p^g.mask)
 	for i := range dst[n:] {
 		dst[n+i].To ^= g.mask
 	}

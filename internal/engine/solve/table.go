@@ -23,7 +23,7 @@ const TiersSeal = "_tiers"
 // A tierTable is the table of a game with tiers, to which tiers are added one after the other.
 type tierTable struct {
 	run     *run
-	g       game.Acyclic
+	g       game.Layered
 	tabled  []bool               // by tier, whether an earlier run has put it into the table
 	seal    *store.Seal          // lists the tiers that are in the table
 	changed bool                 // whether this run has changed the seal
@@ -33,7 +33,7 @@ type tierTable struct {
 	attempt string     // the directory in which tiers are written; "" before the first
 }
 
-func newTierTable(r *run, g game.Acyclic) *tierTable {
+func newTierTable(r *run, g game.Layered) *tierTable {
 	r.last = g.Tiers()
 	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), taken: make([][]store.SealedFile, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
 }

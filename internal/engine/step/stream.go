@@ -127,7 +127,7 @@ func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, sid
 }
 
 // byLists returns the error for a game whose steps are in package lists.
-func byLists(g game.Acyclic) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
+func byLists(g game.Layered) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
 
 // Unknown returns the error for a step that the game does not have.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }

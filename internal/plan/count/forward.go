@@ -38,7 +38,7 @@ func exactly(tier int, positions int) Tier {
 
 // tiers enumerates a game tier by tier. A tier is complete when all tiers before it have been
 // expanded.
-func (c *counter) tiers(g game.Acyclic) (*front, error) {
+func (c *counter) tiers(g game.Layered) (*front, error) {
 	f := &front{seen: make([][]game.Position, g.Tiers()+1)}
 	f.seen[g.Tier(g.Start())] = []game.Position{g.Start()}
 	whole := make([]int, len(f.seen)) // how many of the seen are known to be different

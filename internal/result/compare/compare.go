@@ -91,7 +91,7 @@ func (d *Difference) add(at Pair) {
 
 // Order compares positions by tier and key, the order of tables.
 func (d *Difference) Order(p, q game.Position) int {
-	if a, ok := d.Game.(game.Acyclic); ok {
+	if a, ok := d.Game.(game.Layered); ok {
 		return cmp.Or(cmp.Compare(a.Tier(p), a.Tier(q)), cmp.Compare(p, q))
 	}
 	return cmp.Compare(p, q)

@@ -68,7 +68,7 @@ func TestForms(t *testing.T) {
 		tab := solved.Table(t, g)
 		var positions []game.Position
 		tier := func(game.Position) int { return 0 }
-		if a, ok := g.(game.Acyclic); ok {
+		if a, ok := g.(game.Layered); ok {
 			tier = a.Tier
 		}
 		for p := range gametest.Search(g) {

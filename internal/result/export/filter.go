@@ -20,7 +20,7 @@ type Filter struct {
 // game or a value byte; "" stands for all. An error begins with the name of what is wrong.
 func FilterOf(t *table.Table, tier, remoteness, outcome string) (f Filter, err error) {
 	g := t.Game()
-	if _, ok := g.(game.Acyclic); !ok && tier != "" {
+	if _, ok := g.(game.Layered); !ok && tier != "" {
 		return f, fmt.Errorf("tier: %s has none", g.Spec())
 	}
 	if f.tier, err = spanOf("tier", tier, span{0, t.Tiers()}); err != nil {

@@ -61,7 +61,7 @@ func answers(_ string, words []string) error {
 // A server answers for a game.
 type server struct {
 	g       game.Game
-	acyclic game.Acyclic // nil: tiers are not used
+	acyclic game.Layered // nil: tiers are not used
 	shift   uint
 	players bool
 	moves   []game.Move
@@ -117,7 +117,7 @@ func (s *server) header(kind game.Kind, args []int) {
 	bitsOf, vs := s.shift, s.g.Values()
 	extra := ""
 	// Without tiers, values are for the player to move.
-	if a, ok := s.g.(game.Acyclic); ok && !(vs.OfMover && vs.TiesSoon) {
+	if a, ok := s.g.(game.Layered); ok && !(vs.OfMover && vs.TiesSoon) {
 		s.acyclic = a
 		bitsOf += uint(bits.Len(uint(a.Tiers())))
 		extra += fmt.Sprintf("tiers %d\n", a.Tiers())

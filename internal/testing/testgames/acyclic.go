@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// An Acyclic is a game.Acyclic given by a list of positions.
+// An Acyclic is a game.Layered given by a list of positions.
 type Acyclic struct {
 	numbers
 	name      string
@@ -30,7 +30,7 @@ type node struct {
 	end   game.Value
 }
 
-var _ game.Acyclic = (*Acyclic)(nil)
+var _ game.Layered = (*Acyclic)(nil)
 
 // RandomAcyclic returns a game of n positions (n >= 1) in random tiers. It uses everything
 // that the interface allows: moves to distant tiers, several moves to the same position, the
@@ -122,6 +122,7 @@ func (g *Acyclic) Start() game.Position { return g.start }
 func (g *Acyclic) Tiers() int { return g.tiers }
 
 // Tier returns the tier of a position.
+func (g *Acyclic) Loops(int) bool           { return false }
 func (g *Acyclic) Tier(p game.Position) int { return g.positions[p].tier }
 
 // Check requires a position of the list.

@@ -20,7 +20,7 @@ import (
 )
 
 // made makes a book of a game, and returns its file.
-func made(t testing.TB, g game.Acyclic, plies int) string {
+func made(t testing.TB, g game.Layered, plies int) string {
 	t.Helper()
 	dir := t.TempDir()
 	d := opened(t, filepath.Join(dir, "part"), g, plies)
@@ -28,7 +28,7 @@ func made(t testing.TB, g game.Acyclic, plies int) string {
 	return finished(t, d, filepath.Join(dir, "book"))
 }
 
-func opened(t testing.TB, name string, g game.Acyclic, plies int) *Draft {
+func opened(t testing.TB, name string, g game.Layered, plies int) *Draft {
 	t.Helper()
 	d := must.Get(OpenDraft(name, g, plies))(t)
 	t.Cleanup(func() { d.Close() })
@@ -52,9 +52,9 @@ func finished(t testing.TB, d *Draft, name string) string {
 }
 
 // acyclic makes one of our games without cycles.
-func acyclic(t testing.TB, spec string) game.Acyclic {
+func acyclic(t testing.TB, spec string) game.Layered {
 	t.Helper()
-	return must.Get(all.Kinds().Parse(spec))(t).(game.Acyclic)
+	return must.Get(all.Kinds().Parse(spec))(t).(game.Layered)
 }
 
 // TestBook checks that a book has the values of all positions up to its last ply, those of the

@@ -21,7 +21,7 @@ import (
 // other line is a position of the last ply and its value, two numbers. A line is appended as
 // soon as a value is known, so that the work can be interrupted at any time.
 type Draft struct {
-	g      game.Acyclic
+	g      game.Layered
 	plies  int
 	keys   []game.Position
 	values []byte // of keys; 0: not known yet
@@ -33,7 +33,7 @@ type Draft struct {
 const draftLine = "treereduce draft of a book 1 plies=%d %s\n"
 
 // OpenDraft opens the draft with this file, or creates it.
-func OpenDraft(name string, g game.Acyclic, plies int) (d *Draft, err error) {
+func OpenDraft(name string, g game.Layered, plies int) (d *Draft, err error) {
 	all, err := levels(g, plies)
 	if err != nil {
 		return nil, err

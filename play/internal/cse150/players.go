@@ -45,7 +45,7 @@ type Options struct {
 }
 
 // New makes the player of that name for a game of Mancala.
-func New(name string, g game.Acyclic, o Options) (player.Player, error) {
+func New(name string, g game.Layered, o Options) (player.Player, error) {
 	switch name {
 	case HumanName:
 		return player.NewHuman(o.Console), nil

@@ -80,13 +80,13 @@ func TestTurn(t *testing.T) {
 }
 
 // twice is a game in which each player moves twice.
-type twice struct{ game.Acyclic }
+type twice struct{ game.Layered }
 
 func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p) / 2 & 1) }
 
 // TestTurnTwice checks a game in which the turns do not alternate.
 func TestTurnTwice(t *testing.T) {
-	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Acyclic)}), ""
+	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Layered)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
 		must.OK(t, h.Play(m))
 		turns += h.Mover(len(h.Names()) - 1).String()
@@ -222,7 +222,7 @@ func TestMachine(t *testing.T) {
 // TestLevels checks that every level is found by its name, that its moves are legal, and that
 // the same seed gives the same moves, with or without a book.
 func TestLevels(t *testing.T) {
-	books := []*book.Book{nil, testbook.New(t, solved.Game(t, three).(game.Acyclic), 8)}
+	books := []*book.Book{nil, testbook.New(t, solved.Game(t, three).(game.Layered), 8)}
 	for _, l := range player.Levels() {
 		if parsed, err := player.ParseLevel(l.Name); err != nil || parsed != l {
 			t.Errorf("%s: %+v, %v", l.Name, parsed, err)

@@ -52,6 +52,7 @@ func (r rules) ToMove(p game.Position) game.Player { return game.Player(p & 1) }
 // A tier is the number of stones taken: a move raises it by one to three.
 func (r rules) Tiers() int               { return r.stones }
 func (r rules) Tier(p game.Position) int { return r.stones - left(p) }
+func (r rules) Loops(int) bool           { return false }
 
 func (r rules) Check(p game.Position) error {
 	if p > r.Start() {

@@ -218,12 +218,12 @@ func (r *Runner) memory() int {
 
 // planLists plans intervals and outboxes of the same size, and as many workers as memory allows;
 // for a small tier, intervals that are small enough for all workers to have some.
-func (r *Runner) planLists(g game.Acyclic, sources []*lists.Source) (plan, error) {
+func (r *Runner) planLists(g game.Layered, sources []*lists.Source) (plan, error) {
 	return r.planRows(g.Tiers(), sources, intervalMemory(g), sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
 // intervalMemory is the memory of a row of an interval, and of an answer if the job writes one for each.
-func intervalMemory(g game.Acyclic) int {
+func intervalMemory(g game.Layered) int {
 	if game.IsBatched(g) {
 		return intervalRowMemory + (listsAhead+1)*rowMemory
 	}
@@ -232,7 +232,7 @@ func intervalMemory(g game.Acyclic) int {
 
 // finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
 // line.
-func finalRowMemory(g game.Acyclic) int {
+func finalRowMemory(g game.Layered) int {
 	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
 	return 3*rowMemory + listsAhead*line/4*5
 }

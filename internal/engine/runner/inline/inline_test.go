@@ -108,7 +108,7 @@ func TestEmptyShards(t *testing.T) {
 
 // TestShardErrors checks that an error of closing a file of a shard is one of the shard.
 func TestShardErrors(t *testing.T) {
-	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Acyclic)
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Layered)
 	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
 	part := func(fsys store.FS) *lists.PartWriter {
 		return lists.NewPartWriter(create(fsys), g, 0, lists.Messages, jobdir.Packed)

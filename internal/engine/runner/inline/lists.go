@@ -14,7 +14,7 @@ import (
 type listWork struct {
 	*job
 	intervals
-	g            game.Acyclic
+	g            game.Layered
 	made, sent   lists.Kind    // the kinds of the output, and of the messages that are sent
 	predecessors *lists.Source // nil in init
 	messages     *lists.Source // for solve only
@@ -254,7 +254,7 @@ func (w *listWorker) solve(s lists.Interval, out *rowChunk) (err error) {
 type listFinal struct {
 	text
 	intervals
-	g   game.Acyclic
+	g   game.Layered
 	all *lists.Source
 }
 

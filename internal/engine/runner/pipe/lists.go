@@ -22,7 +22,7 @@ const (
 )
 
 // ofLists prepares a lists job. The reducers write their messages to other tiers themselves.
-func (p *pipeline) ofLists(g game.Acyclic) error {
+func (p *pipeline) ofLists(g game.Layered) error {
 	kind, _ := lists.KindsOf(p.Step)
 	p.partName = lists.PartName
 	p.shard = func(out io.WriteCloser) shard { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }

@@ -16,7 +16,7 @@ import (
 
 // ofLists plans a lists job, in which Hadoop reads, sorts and writes lines. Packed inputs can
 // only be read in this process; then the job is executed by Small.
-func (p *plan) ofLists(g game.Acyclic) error {
+func (p *plan) ofLists(g game.Layered) error {
 	job := p.job
 	rows, err := job.Rows(g)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 }
 
 // countLists counts the records in the parts of a job whose counters are missing.
-func countLists(job *runner.Job, g game.Acyclic, stats *runner.Stats) (err error) {
+func countLists(job *runner.Job, g game.Layered, stats *runner.Stats) (err error) {
 	d, err := lists.OpenDir(job.FS, job.Output, g)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 )
 
 // New makes an opening book of a game.
-func New(t testing.TB, g game.Acyclic, plies int) *book.Book {
+func New(t testing.TB, g game.Layered, plies int) *book.Book {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "book")
 	draft := must.Get(book.OpenDraft(name+".part", g, plies))(t)

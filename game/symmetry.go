@@ -1,0 +1,36 @@
+package game
+
+import "slices"
+
+// A BitMove moves the bits of a position, as a symmetry of a board does whose squares are bits. It
+// has a table for each byte.
+type BitMove [8][256]uint64
+
+// NewBitMove returns the BitMove that moves bit i to bit to[i]; bits that are not in to stay.
+func NewBitMove(to []int) *BitMove {
+	m := new(BitMove)
+	for i := range m {
+		for b := range m[i] {
+			for bit := range 8 {
+				from := 8*i + bit
+				at := from
+				if from < len(to) {
+					at = to[from]
+				}
+				m[i][b] |= uint64(b>>bit&1) << at
+			}
+		}
+	}
+	return m
+}
+
+// Of returns p with its bits moved.
+func (m *BitMove) Of(p Position) Position {
+	return m[0][p&255] | m[1][p>>8&255] | m[2][p>>16&255] | m[3][p>>24&255] | m[4][p>>32&255] | m[5][p>>40&255] | m[6][p>>48&255] | m[7][p>>56]
+}
+
+// Distinct sorts images, from index n on, and removes duplicates among them.
+func Distinct(images []Position, n int) []Position {
+	slices.Sort(images[n:])
+	return images[:n+len(slices.Compact(images[n:]))]
+}

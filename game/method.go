@@ -2,16 +2,16 @@ package game
 
 import "fmt"
 
-// A Method is a game and how it is solved: exactly one of Blocks, States and Lists is not nil.
+// A Method is a game and how it is solved: exactly one of Blocks, States and Layers is not nil.
 type Method struct {
 	Game   Game
 	Blocks Tiered
 	States Cyclic
-	Lists  Layered
+	Layers Game
 }
 
-// MethodOf returns the method of a game. A game that is Tiered, Cyclic or Layered (checked in
-// this order) is solved as it is. Any other game is adapted to Cyclic, see WithRanges.
+// MethodOf returns the method of a game: Blocks if it is Tiered, States if it is Cyclic, Layers if it
+// is Layered or Symmetric, in this order. Any other game is adapted to Cyclic, see WithRanges.
 func MethodOf(g Game) Method {
 	m := Method{Game: g}
 	switch g := g.(type) {
@@ -19,20 +19,12 @@ func MethodOf(g Game) Method {
 		m.Blocks = g
 	case Cyclic:
 		m.States = g
-	case Layered:
-		m.Lists = g
+	case Layered, Symmetric:
+		m.Layers = g
 	default:
 		m.States = WithRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
 	}
 	return m
-}
-
-// Tiers returns the game if it has tiers, which are solved by blocks or by lists; otherwise nil.
-func (m Method) Tiers() Layered {
-	if m.Blocks != nil {
-		return m.Blocks
-	}
-	return m.Lists
 }
 
 // Outcomes returns the outcomes that positions of the game can have.
@@ -41,7 +33,7 @@ func (m Method) Outcomes() []Outcome {
 	if m.Game.Values().Puzzle {
 		all = all[2:]
 	}
-	if m.States != nil {
+	if !IsAcyclic(m.Game) {
 		all = append(all, Undecided)
 	}
 	return all
@@ -55,8 +47,8 @@ func (m Method) CheckLength() error {
 	if m.Blocks != nil {
 		most = MaxByteRemoteness
 	}
-	if g := m.Tiers(); g != nil && g.Tiers() > most {
-		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", g.Spec(), g.Tiers(), most)
+	if last := LastTier(m.Game); last > most {
+		return fmt.Errorf("%s: it can last %d moves, at most %d are provided for", m.Game.Spec(), last, most)
 	}
 	return nil
 }

@@ -10,16 +10,16 @@ import (
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // rowLists is the contents of the table of a game for which only the rules are known: a list
 // of Values for each tier. Such games may have many tiers, so a file is opened when it is
-// first needed. The first lists.MaxOpen of them stay open; the others are opened again for
+// first needed. The first layers.MaxOpen of them stay open; the others are opened again for
 // each interval that is read.
 type rowLists struct {
-	g        game.Layered
+	g        game.Game
 	fsys     store.FS
 	names    []string
 	seals    []*store.SealedFile
@@ -29,28 +29,28 @@ type rowLists struct {
 	tiers  []openList
 	opened atomic.Int64 // number of tiers that have been opened
 
-	loaders chan *lists.Loader // free ones
-	cells   *recent[cellKey, []lists.Row]
+	loaders chan *layers.Loader // free ones
+	cells   *recent[cellKey, []layers.Row]
 }
 
 // An openList is the file of a tier.
 type openList struct {
 	mu sync.Mutex
-	*lists.Source
+	*layers.Source
 }
 
 // A cellKey identifies a cell of a tier.
 type cellKey struct {
 	tier int
-	at   lists.Place
+	at   layers.Place
 }
 
 // recentCells is the number of cells that look-ups cache, of 16 KB each.
 const recentCells = 64
 
-func openLists(fsys store.FS, data string, g game.Layered, seal *store.Seal) (contents, error) {
-	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, g.Tiers()+1), loaders: make(chan *lists.Loader, maxFree),
-		cells: newRecent[cellKey, []lists.Row](recentCells)}
+func openLists(fsys store.FS, data string, g game.Game, seal *store.Seal) (contents, error) {
+	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
+		cells: newRecent[cellKey, []layers.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
 		t.names, t.seals = append(t.names, path.Join(data, Dir, files[0].Name)), append(t.seals, &files[0])
@@ -70,13 +70,13 @@ func (t *rowLists) Close() error {
 }
 
 // tier returns the file of a tier, and opens it first if necessary.
-func (t *rowLists) tier(i int) (_ *lists.Source, err error) {
+func (t *rowLists) tier(i int) (_ *layers.Source, err error) {
 	o := &t.tiers[i]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Source == nil {
-		s, err := lists.OpenFile(t.fsys, t.names[i], t.g, i, lists.Values, t.seals[i])
-		if opened := t.opened.Add(1); err == nil && opened > lists.MaxOpen {
+		s, err := layers.OpenFile(t.fsys, t.names[i], t.g, i, layers.Values, t.seals[i])
+		if opened := t.opened.Add(1); err == nil && opened > layers.MaxOpen {
 			err = s.Close() // the index stays in memory
 		}
 		if err != nil {
@@ -97,7 +97,7 @@ func (t *rowLists) counts(tier int) (Counts, error) {
 
 // lookup searches the only cell of a tier that may contain the position.
 func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
-	tier := t.g.Tier(p)
+	tier := game.TierOf(t.g, p)
 	f, err := t.tier(tier)
 	if err != nil {
 		return 0, false, err
@@ -108,12 +108,12 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	}
 	t.cells.Lock()
 	defer t.cells.Unlock()
-	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]lists.Row) (err error) {
-		var l *lists.Loader
+	rows, err := t.cells.get(cellKey{tier, at}, func(rows *[]layers.Row) (err error) {
+		var l *layers.Loader
 		select {
 		case l = <-t.loaders:
 		default:
-			l = new(lists.Loader)
+			l = new(layers.Loader)
 		}
 		*rows, err = l.Cell(*rows, f, at)
 		select {
@@ -129,14 +129,14 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	v = lists.ValueOf((*rows)[i].Word)
-	if n := v.Remoteness(); n > t.g.Tiers()-tier { // game.Values.Before could exceed MaxRemoteness
-		return 0, false, newFault(t.g, p, fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, t.g.Tiers()-tier))
+	v = layers.ValueOf((*rows)[i].Word)
+	if n := v.Remoteness(); n > game.LastTier(t.g)-tier { // game.Values.Before could exceed MaxRemoteness
+		return 0, false, newFault(t.g, p, fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, game.LastTier(t.g)-tier))
 	}
 	return v, true, nil
 }
 
 // findRow searches rows for a position.
-func findRow(rows []lists.Row, p game.Position) (i int, ok bool) {
-	return slices.BinarySearchFunc(rows, p, func(row lists.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
+func findRow(rows []layers.Row, p game.Position) (i int, ok bool) {
+	return slices.BinarySearchFunc(rows, p, func(row layers.Row, p game.Position) int { return cmp.Compare(row.Key, p) })
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -23,10 +23,10 @@ import (
 )
 
 // rowsOf returns the rows of a table with the given values, by tier.
-func rowsOf(g game.Layered, values map[game.Position]game.Value) [][]lists.Row {
-	tiers := make([][]lists.Row, g.Tiers()+1)
+func rowsOf(g game.Layered, values map[game.Position]game.Value) [][]layers.Row {
+	tiers := make([][]layers.Row, g.Tiers()+1)
 	for p, v := range values {
-		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], lists.Row{Key: p, Word: uint64(v)})
+		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], layers.Row{Key: p, Word: uint64(v)})
 	}
 	for _, rows := range tiers {
 		sortRows(rows)
@@ -34,8 +34,8 @@ func rowsOf(g game.Layered, values map[game.Position]game.Value) [][]lists.Row {
 	return tiers
 }
 
-func sortRows(rows []lists.Row) {
-	slices.SortFunc(rows, func(a, b lists.Row) int {
+func sortRows(rows []layers.Row) {
+	slices.SortFunc(rows, func(a, b layers.Row) int {
 		if a.Key < b.Key || a.Key == b.Key && a.Word < b.Word {
 			return -1
 		}
@@ -44,7 +44,7 @@ func sortRows(rows []lists.Row) {
 }
 
 // listTable writes a table of lists.
-func listTable(t *testing.T, g game.Layered, tiers [][]lists.Row) memory {
+func listTable(t *testing.T, g game.Layered, tiers [][]layers.Row) memory {
 	t.Helper()
 	m := newMemory()
 	for tier := range tiers {
@@ -55,10 +55,10 @@ func listTable(t *testing.T, g game.Layered, tiers [][]lists.Row) memory {
 }
 
 // writeList writes a tier of a table of lists.
-func writeList(t *testing.T, m memory, g game.Layered, tier int, rows []lists.Row) {
+func writeList(t *testing.T, m memory, g game.Layered, tier int, rows []layers.Row) {
 	t.Helper()
 	file := must.Get(m.Create(TierFile(g, tier)))(t)
-	w := lists.NewPartWriter(file, g, tier, lists.Values, jobdir.Packed)
+	w := layers.NewPartWriter(file, g, tier, layers.Values, jobdir.Packed)
 	must.OK(t, w.Finish(w.Append(rows)))
 }
 
@@ -150,7 +150,7 @@ func TestVerifyLists(t *testing.T) {
 // manyTiers is a game with one position in each tier, and more tiers than files may be open.
 type manyTiers struct{ testgames.Graph }
 
-func (manyTiers) Tiers() int               { return 3 * lists.MaxOpen }
+func (manyTiers) Tiers() int               { return 3 * layers.MaxOpen }
 func (manyTiers) Tier(p game.Position) int { return int(p) }
 func (manyTiers) Loops(int) bool           { return false }
 
@@ -171,7 +171,7 @@ func (g manyTiers) Moves(dst []game.Move, p game.Position) []game.Move {
 // TestManyTiers checks that a table with many tiers is read with a limited number of open files, and
 // closes them.
 func TestManyTiers(t *testing.T) {
-	g := manyTiers{testgames.Graph{Size: 3*lists.MaxOpen + 1}}
+	g := manyTiers{testgames.Graph{Size: 3*layers.MaxOpen + 1}}
 	right := gametest.Search(g)
 	files := &storetest.OpenFiles{FS: listTable(t, g, rowsOf(g, right))}
 	tab, err := OpenOf(files, ".", g)
@@ -179,8 +179,8 @@ func TestManyTiers(t *testing.T) {
 	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(right)) {
 		t.Errorf("%d positions, %v; want %d", n, err, len(right))
 	}
-	if _, most := files.Counts(); most < lists.MaxOpen || most > lists.MaxOpen+2 {
-		t.Errorf("%d files were open at a time, want about %d", most, lists.MaxOpen)
+	if _, most := files.Counts(); most < layers.MaxOpen || most > layers.MaxOpen+2 {
+		t.Errorf("%d files were open at a time, want about %d", most, layers.MaxOpen)
 	}
 	err = tab.Close()
 	if now, _ := files.Counts(); err != nil || now != 0 {
@@ -220,7 +220,7 @@ func TestVerifyListsUnreached(t *testing.T) {
 func TestVerifyListsRows(t *testing.T) {
 	g := listGames(t)[2]
 	right := gametest.Search(g)
-	some := func(tiers [][]lists.Row) (tier int, row *lists.Row) {
+	some := func(tiers [][]layers.Row) (tier int, row *layers.Row) {
 		for tier := len(tiers) / 2; ; tier++ {
 			if len(tiers[tier]) > 0 {
 				return tier, &tiers[tier][0]
@@ -229,29 +229,29 @@ func TestVerifyListsRows(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name   string
-		change func(tiers [][]lists.Row)
+		change func(tiers [][]layers.Row)
 		want   string
 	}{
-		{"twice", func(tiers [][]lists.Row) {
+		{"twice", func(tiers [][]layers.Row) {
 			tier, row := some(tiers)
 			tiers[tier] = slices.Insert(tiers[tier], 1, *row)
 		}, "is there twice"},
-		{"twice, with another value", func(tiers [][]lists.Row) {
+		{"twice, with another value", func(tiers [][]layers.Row) {
 			tier, row := some(tiers)
-			tiers[tier] = slices.Insert(tiers[tier], 1, lists.Row{Key: row.Key, Word: row.Word + 4})
+			tiers[tier] = slices.Insert(tiers[tier], 1, layers.Row{Key: row.Key, Word: row.Word + 4})
 		}, "is there twice"},
-		{"in another tier", func(tiers [][]lists.Row) {
+		{"in another tier", func(tiers [][]layers.Row) {
 			tier, row := some(tiers)
 			tiers[tier+1] = append(tiers[tier+1], *row)
 			sortRows(tiers[tier+1])
 		}, "is in the file of tier"},
-		{"no position", func(tiers [][]lists.Row) {
+		{"no position", func(tiers [][]layers.Row) {
 			tier, _ := some(tiers)
-			tiers[tier] = append(tiers[tier], lists.Row{Key: 1<<g.KeyBits() - 1, Word: 1})
+			tiers[tier] = append(tiers[tier], layers.Row{Key: 1<<g.KeyBits() - 1, Word: 1})
 		}, "is no position"},
-		{"no value", func(tiers [][]lists.Row) { _, row := some(tiers); row.Word = 0 }, "leads to a position without a value"},
-		{"empty", func(tiers [][]lists.Row) { clear(tiers) }, "is missing: it is the initial position"},
-		{"a tier is empty", func(tiers [][]lists.Row) { tier, _ := some(tiers); tiers[tier] = nil }, "which is missing"},
+		{"no value", func(tiers [][]layers.Row) { _, row := some(tiers); row.Word = 0 }, "leads to a position without a value"},
+		{"empty", func(tiers [][]layers.Row) { clear(tiers) }, "is missing: it is the initial position"},
+		{"a tier is empty", func(tiers [][]layers.Row) { tier, _ := some(tiers); tiers[tier] = nil }, "which is missing"},
 	} {
 		tiers := rowsOf(g, right)
 		test.change(tiers)
@@ -344,10 +344,10 @@ func TestVerifyListsCounts(t *testing.T) {
 	tiers := rowsOf(g, gametest.Search(g))
 	m := listTable(t, g, tiers)
 	file := must.Get(m.Create(TierFile(g, 0)))(t)
-	w := must.Get(streamfmt.NewListWriter(file, g.Spec(), lists.Values))(t)
+	w := must.Get(streamfmt.NewListWriter(file, g.Spec(), layers.Values))(t)
 	var packed streamfmt.Packer
 	packed.AddRows(0, tiers[0])
-	packed.CountValues(append(tiers[0], lists.Row{Key: 1, Word: 6}))
+	packed.CountValues(append(tiers[0], layers.Row{Key: 1, Word: 6}))
 	must.OK(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
 	m.seal(t, g.Spec())
 	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
@@ -433,7 +433,7 @@ func TestListsLookupSealed(t *testing.T) {
 	for tier := range tiers {
 		m, forged := listTable(t, g, tiers), slices.Clone(tiers[tier])
 		length := len(m.read(t, TierFile(g, tier)))
-		i := slices.IndexFunc(forged, func(r lists.Row) bool { return r.Word != forged[0].Word })
+		i := slices.IndexFunc(forged, func(r layers.Row) bool { return r.Word != forged[0].Word })
 		if i < 0 {
 			continue
 		}

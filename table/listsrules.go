@@ -9,7 +9,7 @@ import (
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 )
 
 func (t *rowLists) verify(ctx context.Context, report func(share float64)) error {
@@ -26,7 +26,7 @@ const keepRows = rulesKeep / 16
 
 // A listInterval is a range of the check by Rules: some rows of a tier.
 type listInterval struct {
-	lists.Interval
+	layers.Interval
 	tier int
 }
 
@@ -50,7 +50,7 @@ func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, interval := range lists.Cut(cmp.Or(t.interval, intervalRows), f) {
+		for _, interval := range layers.Cut(cmp.Or(t.interval, intervalRows), f) {
 			intervals = append(intervals, listInterval{interval, tier})
 		}
 		begins = append(begins, len(intervals))
@@ -58,7 +58,7 @@ func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 	}
 	part.ranges = intervals
 	part.reader = func(int) rulesReader {
-		return &listReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]lists.Row)}
+		return &listReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]layers.Row)}
 	}
 	return []*rulesPart{part}, game.MaxRemoteness, nil
 }
@@ -68,9 +68,9 @@ type listReader struct {
 	t         *rowLists
 	intervals []listInterval
 	begins    []int
-	loader    lists.Loader
-	rows      []lists.Row // the rows of the current interval
-	kept      map[uint64][]lists.Row
+	loader    layers.Loader
+	rows      []layers.Row // the rows of the current interval
+	kept      map[uint64][]layers.Row
 	held      int // number of rows in kept
 }
 
@@ -83,7 +83,7 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 		switch {
 		case i > 0 && row.Key == r.rows[i-1].Key:
 			return nil, newFault(r.t.g, row.Key, "is there twice")
-		case r.t.g.Check(row.Key) == nil && r.t.g.Tier(row.Key) != tier:
+		case r.t.g.Check(row.Key) == nil && game.TierOf(r.t.g, row.Key) != tier:
 			return nil, newFault(r.t.g, row.Key, fmt.Sprintf("is in the file of tier %d", tier))
 		}
 		slots = append(slots, uint32(i)) // no key is there twice, so there are about intervalRows
@@ -91,7 +91,7 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 	return slots, nil
 }
 
-func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
+func (r *listReader) read(dst []layers.Row, rng uint64) ([]layers.Row, error) {
 	interval := r.intervals[rng]
 	f, err := r.t.tier(interval.tier)
 	if err != nil {
@@ -101,11 +101,11 @@ func (r *listReader) read(dst []lists.Row, rng uint64) ([]lists.Row, error) {
 }
 
 func (r *listReader) at(slot int) (game.Position, game.Value) {
-	return r.rows[slot].Key, lists.ValueOf(r.rows[slot].Word)
+	return r.rows[slot].Key, layers.ValueOf(r.rows[slot].Word)
 }
 
 func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
-	tier := r.t.g.Tier(p)
+	tier := game.TierOf(r.t.g, p)
 	if tier >= len(r.t.tiers) {
 		return 0, 0, 0, false, nil
 	}
@@ -126,5 +126,5 @@ func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, 
 	if slot, ok = findRow(rows, p); !ok {
 		return 0, 0, 0, false, nil
 	}
-	return rng, slot, lists.ValueOf(rows[slot].Word), true, nil
+	return rng, slot, layers.ValueOf(rows[slot].Word), true, nil
 }

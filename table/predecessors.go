@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 )
 
 // A Predecessor is a predecessor of a position, with its own value.
@@ -62,7 +62,7 @@ func eachFound(of []game.Position, look func(game.Position) (game.Value, bool, e
 // sources returns the positions of the previous tier from which moves may lead to p, ascending. A move
 // across ranges keeps the slot, see game.Tiered.
 func (t *blocks) sources(p game.Position) (from []game.Position) {
-	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	tier, rng := game.TierOf(t.g, p), p>>t.g.LowBits()
 	if tier == 0 {
 		return nil
 	}
@@ -122,19 +122,19 @@ func (t *states) every(do func(game.Position, game.Value)) error {
 
 // before calls do for all positions of the tiers before that of p.
 func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) error {
-	var loader lists.Loader
-	var rows []lists.Row
-	for i := range t.g.Tier(p) {
+	var loader layers.Loader
+	var rows []layers.Row
+	for i := range game.TierOf(t.g, p) {
 		f, err := t.tier(i)
 		if err != nil {
 			return err
 		}
-		for _, interval := range lists.Cut(t.interval, f) {
+		for _, interval := range layers.Cut(t.interval, f) {
 			if rows, err = loader.Load(rows, f, interval); err != nil {
 				return err
 			}
 			for _, row := range rows {
-				do(row.Key, lists.ValueOf(row.Word))
+				do(row.Key, layers.ValueOf(row.Word))
 			}
 		}
 	}

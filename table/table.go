@@ -105,7 +105,7 @@ func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, erro
 		case m.States != nil:
 			t.contents, err = openStates(fsys, data, m.States)
 		default:
-			t.contents, err = openLists(fsys, data, m.Lists, seal)
+			t.contents, err = openLists(fsys, data, m.Layers, seal)
 		}
 	}
 	if err != nil {
@@ -167,9 +167,9 @@ func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFi
 }
 
 // sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files.
-func sealedTiers(seal *store.Seal, data string, g game.Layered) (tiers [][]store.SealedFile, err error) {
+func sealedTiers(seal *store.Seal, data string, g game.Game) (tiers [][]store.SealedFile, err error) {
 	n := 0
-	for tier := range g.Tiers() + 1 {
+	for tier := range game.LastTier(g) + 1 {
 		files := TierShards(seal, g, tier)
 		if len(files) == 0 {
 			return nil, &store.DamageError{Name: path.Join(data, TierFile(g, tier)), Reason: "missing: " + store.Success + " does not name it"}

@@ -6,7 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -39,7 +39,7 @@ func (t *task) pass(m game.Method) (n step.Counters, err error) {
 		}
 	}
 	if needsMoves {
-		moves, err := lists.OpenMoves(files.FS, states, g)
+		moves, err := layers.OpenMoves(files.FS, states, g)
 		if err != nil {
 			return n, err
 		}
@@ -59,12 +59,12 @@ func (t *task) pass(m game.Method) (n step.Counters, err error) {
 	}
 	defer before.Close()
 	t.o.LoadState = before.Cursor().Load
-	edges := lists.NewEdgeOutbox(t.o.Create, t.o.Part, g, t.o.Memory/lists.RowMemory)
+	edges := layers.NewEdgeOutbox(t.o.Create, t.o.Part, g, t.o.Memory/layers.RowMemory)
 	if step.StoresEdges(g, name) {
 		t.o.StoreEdges = edges.SendEdges
 	}
 	n, err = work.do(name, m, t.in, t.out, t.o)
-	return n, edges.Finish(lists.NameMove(err, files.FS, states, g))
+	return n, edges.Finish(layers.NameMove(err, files.FS, states, g))
 }
 
 // checkStates checks that the states in dir are those before this pass. The states of another

@@ -25,7 +25,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/system"
@@ -36,7 +36,7 @@ import (
 type side struct {
 	name    string
 	do      func(name string, m game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	lists   func(name string, g game.Layered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	lists   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	reduces bool
 }
 
@@ -51,8 +51,8 @@ type task struct {
 }
 
 // mapSide and reduceSide return the two sides.
-func mapSide() side    { return side{"map", step.Map, lists.Map, false} }
-func reduceSide() side { return side{"reduce", step.Reduce, lists.Reduce, true} }
+func mapSide() side    { return side{"map", step.Map, layers.Map, false} }
+func reduceSide() side { return side{"reduce", step.Reduce, layers.Reduce, true} }
 
 // Mapper implements the command mapper, also called STEP_map, for a program with these games;
 // the first one is the default. It executes the command line of the process, and ends the
@@ -202,7 +202,7 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	case m.States != nil:
 		return t.pass(m)
 	default:
-		return t.lists(m.Lists)
+		return t.lists(m.Layers)
 	}
 }
 
@@ -236,8 +236,8 @@ func options(c *cli.Context, name string, m game.Method) (o step.Options, err er
 	switch {
 	case m.States != nil:
 		o.Number, err = number(c, name)
-	case m.Lists != nil:
-		o.Tier, err = tier(c, m.Lists)
+	case m.Layers != nil:
+		o.Tier, err = tier(c, m.Layers)
 	case o.Codec == jobdir.Packed:
 		o.Tier, err = tier(c, m.Blocks)
 	}
@@ -245,13 +245,13 @@ func options(c *cli.Context, name string, m game.Method) (o step.Options, err er
 }
 
 // tier returns the tier of a job, or -1 if --tier is not given.
-func tier(c *cli.Context, g game.Layered) (int, error) {
+func tier(c *cli.Context, g game.Game) (int, error) {
 	if !c.IsSet("tier") {
 		return -1, nil
 	}
 	n := c.Int("tier")
-	if n < 0 || n > g.Tiers() {
-		return 0, command.Usagef("--tier %d: expected 0 to %d", n, g.Tiers())
+	if n < 0 || n > game.LastTier(g) {
+		return 0, command.Usagef("--tier %d: expected 0 to %d", n, game.LastTier(g))
 	}
 	return n, nil
 }

@@ -32,7 +32,7 @@ func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 
 // lists runs one side of a step of a game that is solved by lists. The output of a reducer is
 // its shard; its messages to other tiers go to files.
-func (t *task) lists(g game.Layered) (n step.Counters, err error) {
+func (t *task) lists(g game.Game) (n step.Counters, err error) {
 	if t.work.reduces && t.name != step.Final {
 		if t.name != step.Init && t.o.Tier < 0 {
 			return n, command.Usagef("missing --tier (or %s in the environment): the tier of the positions", command.Environment("tier")[0])

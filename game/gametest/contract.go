@@ -122,8 +122,8 @@ func (c contract) checkGame() {
 	if err := g.Check(g.Start()); err != nil {
 		c.Fatalf("%s: the start: %v", g.Spec(), err)
 	}
-	if g := c.Tiers(); g != nil && g.Tier(g.Start()) != 0 {
-		c.Fatalf("%s: the start is of tier %d, want 0", g.Spec(), g.Tier(g.Start()))
+	if tier := game.TierOf(g, g.Start()); tier != 0 {
+		c.Fatalf("%s: the start is of tier %d, want 0", g.Spec(), tier)
 	}
 	if err := c.CheckLength(); err != nil {
 		c.Fatal(err)
@@ -179,8 +179,8 @@ func (c contract) checkPosition(p game.Position) {
 		if g, ok := c.Blocks.(game.Halved); ok {
 			CheckHalved(c.TB, g, p)
 		}
-	case c.Lists != nil:
-		if tier, last := c.Lists.Tier(p), c.Lists.Tiers(); tier < 0 || tier > last {
+	case c.Layers != nil:
+		if tier, last := game.TierOf(g, p), game.LastTier(g); tier < 0 || tier > last {
 			c.failf(p, "it is of tier %d, but the last is %d", tier, last)
 		}
 	case c.States != nil && p >= c.States.Positions():

@@ -26,7 +26,7 @@ func CheckSearched(t testing.TB, g game.Searched, most int) {
 			continue
 		}
 		want := c.worth(p, values[p])
-		if left := c.Tiers().Tiers() - c.Tiers().Tier(p); c.traits.TiesLast && want == 0 && values[p].Remoteness() != left {
+		if left := game.LastTier(g) - game.TierOf(g, p); c.traits.TiesLast && want == 0 && values[p].Remoteness() != left {
 			c.failf(p, "it is a tie in %d, Traits has %d", values[p].Remoteness(), left)
 		}
 		n := c.checkExact(p)
@@ -70,9 +70,9 @@ type searched struct {
 func (c searched) checkTraits() {
 	c.Helper()
 	t := c.traits
-	tiers := c.Tiers()
+	acyclic := game.IsAcyclic(c.g)
 	if t.MaxMoves < 1 || t.MaxMoves > 1<<16 || t.KeyBits > 64 || t.Squares < 0 || t.MaxPlies < 0 || t.MaxPlies > game.MaxRemoteness ||
-		tiers != nil && (t.MaxPlies == 0 || t.MaxPlies > max(tiers.Tiers(), 1)) || tiers == nil && t.TiesLast {
+		acyclic && (t.MaxPlies == 0 || t.MaxPlies > max(game.LastTier(c.g), 1)) || !acyclic && t.TiesLast {
 		c.Fatalf("%s: the traits are %+v", c.g.Spec(), t)
 	}
 }

@@ -7,7 +7,7 @@
 //
 // The directory of a pass over a game with cycles contains the files below. If the game
 // cannot compute predecessors, it also contains the outgoing edges of the new positions,
-// see package lists.
+// see package layers.
 //
 //	part-00000.blocks     the new positions, which the next pass reads
 //	_ranges-00000.blocks  the new states of the ranges that received messages
@@ -17,7 +17,7 @@
 // same parent directory, and the index of one refers to others, so that the state of a
 // range that received no message need not be copied.
 //
-// The package does not know steps or runners. Package lists reads directories of rows; their
+// The package does not know steps or runners. Package layers reads directories of rows; their
 // shards are written, and their seals verified, here.
 package jobdir
 

@@ -125,7 +125,7 @@ type packedWriter interface {
 	Close() error
 }
 
-// NewRowWriter returns a writer of a list of rows. Package lists reads lines for it.
+// NewRowWriter returns a writer of a list of rows. Package layers reads lines for it.
 func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
 	w := &Writer{out: out}
 	if c == Packed {

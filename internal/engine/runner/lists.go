@@ -6,28 +6,28 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // ReducersBuffer reports whether the reducers of a game's jobs buffer the messages that they
 // send, as mappers do to merge them.
 func ReducersBuffer(m game.Method) bool {
-	return m.Lists != nil || m.States != nil && !game.KnowsBackward(m.States)
+	return m.Layers != nil || m.States != nil && !game.KnowsBackward(m.States)
 }
 
 // Rows are input rows of one kind for the map of a lists job.
 type Rows struct {
 	Name   string // the packed source, for errors
-	Kind   lists.Kind
-	Files  []string      // text files, to be read as they are
-	Source *lists.Source // packed rows; nil: there are none
+	Kind   layers.Kind
+	Files  []string       // text files, to be read as they are
+	Source *layers.Source // packed rows; nil: there are none
 }
 
 // Rows returns the input of the map of a lists job, except init: the messages to the tier; for
 // solve also the positions of the tier; for the final step the values of each tier. The caller
 // must call CloseRows.
-func (j *Job) Rows(g game.Layered) (all []Rows, err error) {
+func (j *Job) Rows(g game.Game) (all []Rows, err error) {
 	add := func(r Rows, err error) error {
 		if err == nil {
 			all = append(all, r)
@@ -36,15 +36,15 @@ func (j *Job) Rows(g game.Layered) (all []Rows, err error) {
 	}
 	switch j.Step {
 	case step.Final:
-		err = lists.EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *lists.Source) error {
-			return add(Rows{Name: j.Input[len(all)], Kind: lists.Values, Source: s}, nil)
+		err = layers.EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *layers.Source) error {
+			return add(Rows{Name: j.Input[len(all)], Kind: layers.Values, Source: s}, nil)
 		})
 	case step.Solve:
 		if err = add(j.part(g)); err == nil {
-			err = add(j.inbox(lists.Messages))
+			err = add(j.inbox(layers.Messages))
 		}
 	default:
-		err = add(j.inbox(lists.Predecessors))
+		err = add(j.inbox(layers.Predecessors))
 	}
 	if err != nil {
 		return nil, errors.Join(err, CloseRows(all))
@@ -64,8 +64,8 @@ func CloseRows(all []Rows) error {
 }
 
 // part returns the positions of the job's tier.
-func (j *Job) part(g game.Layered) (r Rows, err error) {
-	r.Name, r.Kind = j.Predecessors, lists.Predecessors
+func (j *Job) part(g game.Game) (r Rows, err error) {
+	r.Name, r.Kind = j.Predecessors, layers.Predecessors
 	parts, err := jobdir.Parts(j.FS, j.Predecessors, g.Spec())
 	if err != nil {
 		return r, err
@@ -74,18 +74,18 @@ func (j *Job) part(g game.Layered) (r Rows, err error) {
 		r.Files = parts
 		return r, nil
 	}
-	d, err := lists.OpenDir(j.FS, j.Predecessors, g)
+	d, err := layers.OpenDir(j.FS, j.Predecessors, g)
 	if err != nil {
 		return r, err
 	}
-	r.Source, err = lists.OpenPart(d, j.Tier, r.Kind)
+	r.Source, err = layers.OpenPart(d, j.Tier, r.Kind)
 	return r, err
 }
 
 // inbox returns the messages to the job's tier.
-func (j *Job) inbox(kind lists.Kind) (r Rows, err error) {
+func (j *Job) inbox(kind layers.Kind) (r Rows, err error) {
 	r.Name, r.Kind = fmt.Sprintf("messages to tier %d", j.Tier), kind
-	var packed []*lists.Dir
+	var packed []*layers.Dir
 	for _, d := range j.Inbox {
 		if text, all := d.TextTo(j.Tier); all {
 			r.Files = append(r.Files, text...)
@@ -94,7 +94,7 @@ func (j *Job) inbox(kind lists.Kind) (r Rows, err error) {
 		}
 	}
 	if len(packed) > 0 {
-		r.Source, err = lists.OpenInbox(packed, j.Tier, kind)
+		r.Source, err = layers.OpenInbox(packed, j.Tier, kind)
 	}
 	return r, err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -64,7 +64,7 @@ type Job struct {
 
 	// Inbox lists the directories with messages to Tier, in the order of their tiers. It may be
 	// empty.
-	Inbox []*lists.Dir
+	Inbox []*layers.Dir
 	// BordersFrom is a directory or file from whose rows Borders computes the borders, because
 	// they are distributed over the keys about as those of the output will be; "" if none is
 	// known.
@@ -122,7 +122,7 @@ func (j *Job) Borders() (borders []game.Position, err error) {
 			return step.Portion(game.Ranges(m.States), part, j.Reducers) * uint64(m.States.RangeSize())
 		}
 	default:
-		return lists.Borders(j.FS, j.BordersFrom, m.Lists, j.Reducers)
+		return layers.Borders(j.FS, j.BordersFrom, m.Layers, j.Reducers)
 	}
 	for part := 1; part < j.Reducers; part++ {
 		borders = append(borders, border(part))

@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -56,12 +56,12 @@ func TestRows(t *testing.T) {
 	g := must.Get(mnk.New(3, 2, 2))(t)
 	count := func(codec jobdir.Codec) (rows [3]int64) {
 		dir := solved.Dir(t, g, func(o *solve.Options) { o.Reducers, o.KeepAll, o.Codec = 2, true, codec })
-		open := func(name string) *lists.Dir {
-			return must.Get(lists.OpenDir(store.Local{}, filepath.Join(dir, name), g))(t)
+		open := func(name string) *layers.Dir {
+			return must.Get(layers.OpenDir(store.Local{}, filepath.Join(dir, name), g))(t)
 		}
 		for i, job := range []*runner.Job{
-			{Step: step.Possible, Tier: 3, Inbox: []*lists.Dir{open("data_first2")}},
-			{Step: step.Solve, Tier: 2, Predecessors: filepath.Join(dir, "data_first2"), Inbox: []*lists.Dir{open("data_second3")}},
+			{Step: step.Possible, Tier: 3, Inbox: []*layers.Dir{open("data_first2")}},
+			{Step: step.Solve, Tier: 2, Predecessors: filepath.Join(dir, "data_first2"), Inbox: []*layers.Dir{open("data_second3")}},
 			{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.lists"), filepath.Join(dir, "table/tier-03.lists")}},
 		} {
 			job.FS, job.Method = store.Local{}, game.MethodOf(g)

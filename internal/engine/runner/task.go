@@ -36,7 +36,7 @@ func (j *Job) Environment(side string, number, memory int) []string {
 		fmt.Sprintf("treereduce_memory=%d", memory),
 	)
 	properties := step.Properties(j.Method, j.Step, j.Tier, j.PreviousPass)
-	if j.Method.Lists != nil {
+	if j.Method.Layers != nil {
 		properties = append(properties, step.Property{Name: "packed", Value: strconv.FormatBool(j.Codec != jobdir.Text)})
 	}
 	for _, p := range properties {
@@ -52,7 +52,7 @@ func (j *Job) Texts() (names []string, ok bool, err error) {
 	if j.Codec != jobdir.Text || j.Step == step.Init || j.Step == step.Create || j.Step == step.Final {
 		return nil, false, nil
 	}
-	if g := j.Method.Lists; g != nil {
+	if g := j.Method.Layers; g != nil {
 		rows, err := j.Rows(g)
 		if err != nil {
 			return nil, false, err

@@ -86,14 +86,7 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 
 // namesTiers reports whether the seal of the table names all its files.
 func (r *run) namesTiers(seal *store.Seal) bool {
-	last := 0
-	switch {
-	case r.g.Blocks != nil:
-		last = r.g.Blocks.Tiers()
-	case r.g.Lists != nil:
-		last = r.g.Lists.Tiers()
-	}
-	for tier := range last + 1 {
+	for tier := range game.LastTier(r.g.Game) + 1 {
 		if len(table.TierShards(seal, r.g.Game, tier)) == 0 {
 			return false
 		}
@@ -248,9 +241,9 @@ func (r *run) syncKept() error {
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
 func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
 	var names []string
-	if g := m.Tiers(); g != nil {
-		for tier := range g.Tiers() + 1 {
-			names = append(names, tierDirs(g, tier)...)
+	if m.States == nil {
+		for tier := range game.LastTier(m.Game) + 1 {
+			names = append(names, tierDirs(m.Game, tier)...)
 		}
 	} else {
 		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), m.States)

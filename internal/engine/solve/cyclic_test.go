@@ -17,7 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -445,7 +445,7 @@ func TestMovesGone(t *testing.T) {
 		}
 		fsys, from := store.Local{}, filepath.Join(dir, gone)
 		seal := must.Get(store.ReadSeal(fsys, from))(t)
-		name := lists.OutboxName(0, 0, jobdir.Packed)
+		name := layers.OutboxName(0, 0, jobdir.Packed)
 		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return f.Name == name })
 		must.OK(t, errors.Join(os.Remove(filepath.Join(from, name)), seal.Replace(fsys, from, store.Success)))
 		var output []string
@@ -471,7 +471,7 @@ func TestMovesDamaged(t *testing.T) {
 		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 			t.Fatal(err)
 		}
-		name := filepath.Join(dir, pass, lists.OutboxName(0, 0, jobdir.Packed))
+		name := filepath.Join(dir, pass, layers.OutboxName(0, 0, jobdir.Packed))
 		data := must.Get(os.ReadFile(name))(t)
 		data[bytes.Index(data, []byte(g.Spec()))+len(g.Spec())+3] ^= 1 // of the first cell
 		must.OK(t, os.WriteFile(name, data, 0o666))

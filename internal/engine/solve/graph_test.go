@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -51,7 +51,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	}
 	o := step.Options{Source: "test", Combine: pass.Tier%2 == 0, Memory: pass.Tier % 3, Number: pass.Tier}
 	if step.NeedsMoves(g, pass.Step) {
-		moves, err := lists.OpenMoves(pass.FS, pass.PreviousPass, g)
+		moves, err := layers.OpenMoves(pass.FS, pass.PreviousPass, g)
 		if err != nil {
 			return stats, err
 		}
@@ -72,7 +72,7 @@ func (s *streams) Run(ctx context.Context, pass *runner.Job) (stats runner.Stats
 	sorted := strings.NewReader(strings.Join(slices.Sorted(strings.Lines(messages.String())), ""))
 	o.LoadState = states.Cursor().Load
 	o.Create = func(name string) (io.WriteCloser, error) { return pass.FS.Create(filepath.Join(pass.Output, name)) }
-	edges := lists.NewEdgeOutbox(o.Create, 0, g, 1+pass.Tier*5)
+	edges := layers.NewEdgeOutbox(o.Create, 0, g, 1+pass.Tier*5)
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdges = edges.SendEdges
 	}

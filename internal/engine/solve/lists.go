@@ -12,7 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -29,7 +29,7 @@ import (
 // solved, as a directory with nothing but a seal.
 type byLists struct {
 	run   *run
-	g     game.Layered
+	g     game.Game
 	table *tierTable
 
 	rows []float64 // by tier, number of rows in data_first
@@ -47,20 +47,20 @@ const minDrop = 256 << 10
 type listOutput struct {
 	output
 	seal *store.Seal
-	dir  *lists.Dir // nil if dropped
+	dir  *layers.Dir // nil if dropped
 }
 
 // outputs are the directories of one step, one for each tier.
 type outputs struct {
 	run  *run
-	g    game.Layered
+	g    game.Game
 	name func(tier int) string
 
 	mu sync.Mutex
 	of []*listOutput // by tier; nil if not complete or not checked yet
 }
 
-func newLists(r *run, g game.Layered) *tiers {
+func newLists(r *run, g game.Game) *tiers {
 	t := newTierTable(r, g)
 	r.work = 2
 	n := r.last + 1
@@ -91,7 +91,7 @@ func (d *outputs) get(ctx context.Context, tier int) (*listOutput, error) {
 	if o.dropped = len(seal.Deleted) > 0; o.dropped {
 		o.receivers = seal.Receivers
 	} else {
-		if o.dir, err = lists.OpenDir(d.run.data.FS, d.run.data.Dir(d.name(tier)), d.g); err != nil {
+		if o.dir, err = layers.OpenDir(d.run.data.FS, d.run.data.Dir(d.name(tier)), d.g); err != nil {
 			return nil, err
 		}
 		o.receivers = o.dir.Receivers()
@@ -225,8 +225,8 @@ func (b *byLists) setSolve(ctx context.Context, job *runner.Job) error {
 }
 
 func (b *byLists) write(_ context.Context, out io.WriteCloser, tier int) error {
-	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Packed)
-	in, err := b.open(second(tier), tier, lists.Values)
+	w := layers.NewPartWriter(out, b.g, tier, layers.Values, jobdir.Packed)
+	in, err := b.open(second(tier), tier, layers.Values)
 	if err == nil {
 		err = errors.Join(in.Each(w.Append), in.Close())
 	}
@@ -234,12 +234,12 @@ func (b *byLists) write(_ context.Context, out io.WriteCloser, tier int) error {
 }
 
 // open opens the shards of a directory.
-func (b *byLists) open(name string, tier int, kind lists.Kind) (*lists.Source, error) {
-	d, err := lists.OpenDir(b.run.data.FS, b.run.data.Dir(name), b.g)
+func (b *byLists) open(name string, tier int, kind layers.Kind) (*layers.Source, error) {
+	d, err := layers.OpenDir(b.run.data.FS, b.run.data.Dir(name), b.g)
 	if err != nil {
 		return nil, err
 	}
-	return lists.OpenPart(d, tier, kind)
+	return layers.OpenPart(d, tier, kind)
 }
 
 // clean deletes the positions of a tier, and the messages from later tiers, if all tiers that
@@ -263,7 +263,7 @@ func (b *byLists) clean(tier int) error {
 }
 
 func (b *byLists) positions(_ context.Context, tier int) (n int64, err error) {
-	in, err := b.open(first(tier), tier, lists.Predecessors)
+	in, err := b.open(first(tier), tier, layers.Predecessors)
 	if err != nil {
 		return 0, err
 	}

@@ -15,7 +15,7 @@
 //	           ↓             ↓                 ↓
 //	      table/tier-00  table/tier-01 …  table/tier-N  →  final
 //
-// In a game solved by lists (see package lists), a tier receives messages from every earlier
+// In a game solved by lists (see package layers), a tier receives messages from every earlier
 // tier that has moves into it and, backward, from every later tier that it has moves into. The
 // last tier has a data_second like all others.
 //
@@ -276,7 +276,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 		r.work = 2 * float64(r.g.States.Positions())
 		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States), bare: make(map[string]bool)}
 	default:
-		m = newLists(r, r.g.Lists)
+		m = newLists(r, r.g.Layers)
 	}
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})

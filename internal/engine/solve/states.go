@@ -11,7 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -194,7 +194,7 @@ func (s *states) check(ctx context.Context, pass string) (*jobdir.Index, error) 
 		}
 	}
 	if s.edges {
-		moves, err := lists.OpenMoves(s.run.data.FS, s.run.data.Dir(pass), s.g)
+		moves, err := layers.OpenMoves(s.run.data.FS, s.run.data.Dir(pass), s.g)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ const TiersSeal = "_tiers"
 // A tierTable is the table of a game with tiers, to which tiers are added one after the other.
 type tierTable struct {
 	run     *run
-	g       game.Layered
+	g       game.Game
 	tabled  []bool               // by tier, whether an earlier run has put it into the table
 	seal    *store.Seal          // lists the tiers that are in the table
 	changed bool                 // whether this run has changed the seal
@@ -33,8 +33,8 @@ type tierTable struct {
 	attempt string     // the directory in which tiers are written; "" before the first
 }
 
-func newTierTable(r *run, g game.Layered) *tierTable {
-	r.last = g.Tiers()
+func newTierTable(r *run, g game.Game) *tierTable {
+	r.last = game.LastTier(g)
 	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), taken: make([][]store.SealedFile, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
 }
 

@@ -16,7 +16,7 @@ import (
 // tiers solves a game tier by tier: a forward pass to the last tier, then a retrograde pass.
 type tiers struct {
 	run     *run
-	g       game.Layered
+	g       game.Game
 	table   *tierTable
 	records records
 
@@ -54,14 +54,14 @@ func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
 func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
 
 // tierDirs returns the directories that the jobs of a tier write.
-func tierDirs(g game.Layered, tier int) []string {
-	if _, blocks := g.(game.Tiered); blocks && tier == g.Tiers() {
+func tierDirs(g game.Game, tier int) []string {
+	if _, blocks := g.(game.Tiered); blocks && tier == game.LastTier(g) {
 		return []string{first(tier)}
 	}
 	return []string{first(tier), second(tier)}
 }
 
-func newTiers(r *run, g game.Layered, t *tierTable, by records) *tiers {
+func newTiers(r *run, g game.Game, t *tierTable, by records) *tiers {
 	for range t.tabled {
 		r.result.Tiers = append(r.result.Tiers, -1)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -83,7 +83,7 @@ func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats,
 	}
 	o := r.options(pass)
 	if step.NeedsMoves(g, pass.Step) {
-		moves, err := lists.OpenMoves(pass.FS, pass.PreviousPass, g)
+		moves, err := layers.OpenMoves(pass.FS, pass.PreviousPass, g)
 		if err != nil {
 			return stats, err
 		}
@@ -110,7 +110,7 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 	}
 	defer states.Close()
 	o.LoadState = states.Cursor().Load
-	edges := lists.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
+	edges := layers.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdges = edges.SendEdges
 	}

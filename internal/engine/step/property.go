@@ -28,7 +28,7 @@ func Properties(m game.Method, name string, tier int, states string) []Property 
 	if name == Init || name == Final {
 		return ps
 	}
-	if m.Lists != nil {
+	if m.Layers != nil {
 		return append(ps, Property{"tier", strconv.Itoa(tier)})
 	}
 	successors := tier

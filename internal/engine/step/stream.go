@@ -40,7 +40,7 @@ type Options struct {
 	// StoreEdges is for a reducer, see Pass.
 	StoreEdges func(from game.Position, moves []game.Move) error
 
-	// The following options are for games solved by lists, see package lists, and for packed
+	// The following options are for games solved by lists, see package layers, and for packed
 	// records.
 
 	Tier int // of the job; -1: unknown, allowed for a mapper of lists
@@ -87,7 +87,7 @@ func Map(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Co
 		case m.States != nil:
 			return s.mapPass(m.States)
 		}
-		return byLists(m.Lists)
+		return byLists(m.Layers)
 	})
 }
 
@@ -104,7 +104,7 @@ func Reduce(name string, m game.Method, in io.Reader, out io.Writer, o Options) 
 		case m.States != nil:
 			return s.reducePass(m.States)
 		}
-		return byLists(m.Lists)
+		return byLists(m.Layers)
 	})
 }
 
@@ -126,8 +126,8 @@ func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, sid
 	return w.Counters, cmp.Or(err, w.Flush())
 }
 
-// byLists returns the error for a game whose steps are in package lists.
-func byLists(g game.Layered) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
+// byLists returns the error for a game whose steps are in package layers.
+func byLists(g game.Game) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
 
 // Unknown returns the error for a step that the game does not have.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }

@@ -24,8 +24,8 @@ type front struct {
 
 // forward enumerates positions until there are too many, or the time is over.
 func (c *counter) forward() (*front, error) {
-	if a := c.m.Tiers(); a != nil {
-		return c.tiers(a)
+	if game.IsAcyclic(c.m.Game) {
+		return c.tiers(c.m.Game.(game.Layered))
 	}
 	return c.passes()
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -121,7 +121,7 @@ func inWords(g game.Game, line string) string {
 		return "a position without a value"
 	}
 	row, kind, want := streamfmt.ParseRow([]byte(line), len(key))
-	value, moves := notation.Meaning(g.Values(), lists.ValueOf(row.Word)), lists.TimesOf(row.Word)
+	value, moves := notation.Meaning(g.Values(), layers.ValueOf(row.Word)), layers.TimesOf(row.Word)
 	switch {
 	case want != "":
 		return "not a line of this step"

@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -36,7 +36,7 @@ const (
 	placeMemory    = 32
 )
 
-// Memory of lists, in bytes; see package lists.
+// Memory of lists, in bytes; see package layers.
 const (
 	rowMemory = 16 // a loaded row, and the same again while rows are sorted
 	// intervalRowMemory is for a row of an interval, including the intervals that wait to be written.
@@ -218,12 +218,12 @@ func (r *Runner) memory() int {
 
 // planLists plans intervals and outboxes of the same size, and as many workers as memory allows;
 // for a small tier, intervals that are small enough for all workers to have some.
-func (r *Runner) planLists(g game.Layered, sources []*lists.Source) (plan, error) {
-	return r.planRows(g.Tiers(), sources, intervalMemory(g), sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
+func (r *Runner) planLists(g game.Game, sources []*layers.Source) (plan, error) {
+	return r.planRows(game.LastTier(g), sources, intervalMemory(g), sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
 // intervalMemory is the memory of a row of an interval, and of an answer if the job writes one for each.
-func intervalMemory(g game.Layered) int {
+func intervalMemory(g game.Game) int {
 	if game.IsBatched(g) {
 		return intervalRowMemory + (listsAhead+1)*rowMemory
 	}
@@ -232,7 +232,7 @@ func intervalMemory(g game.Layered) int {
 
 // finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
 // line.
-func finalRowMemory(g game.Layered) int {
+func finalRowMemory(g game.Game) int {
 	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
 	return 3*rowMemory + listsAhead*line/4*5
 }
@@ -240,7 +240,7 @@ func finalRowMemory(g game.Layered) int {
 // planRows plans workers that use loaded bytes for each row of an interval, sent bytes for each
 // row of an outbox, and more bytes in addition. What workers allocate counts twice, as in
 // needs. It returns an error if not even one worker with the fewest rows fits into memory.
-func (r *Runner) planRows(tiers int, sources []*lists.Source, loaded, sent, more int) (plan, error) {
+func (r *Runner) planRows(tiers int, sources []*layers.Source, loaded, sent, more int) (plan, error) {
 	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
@@ -293,11 +293,11 @@ func Least(m game.Method, until int, final bool) int {
 		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
 	default:
-		each := intervalMemory(m.Lists) + sentRowMemory/2*3
+		each := intervalMemory(m.Layers) + sentRowMemory/2*3
 		if final {
-			each = max(each, finalRowMemory(m.Lists))
+			each = max(each, finalRowMemory(m.Layers))
 		}
-		bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + m.Lists.Tiers()*tierMemory
+		bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + game.LastTier(m.Layers)*tierMemory
 		return (bytes/listsTenths+1)*10 + runner.CodeMemory
 	}
 }

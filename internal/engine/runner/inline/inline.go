@@ -17,7 +17,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -33,14 +33,14 @@ type Runner struct {
 	// read from files in each pass. 0 means an eighth of Memory.
 	EdgesMemory int
 
-	kept     *jobdir.Kept    // the output of the last job, if it is in memory: one of tiers
-	tiers    [2]jobdir.Kept  // the input and the output of a job
-	blocks   block.Memory    // has the blocks that a job keeps until it has sorted the images
-	inboxes  []*block.Inbox  // reused from pass to pass
-	early    *shuffle        // the messages that the last pass has sent for the next one; nil: none
-	edges    *lists.Edges    // those that the passes of the last solve needed, if they are in memory
-	lists    listMemory      // reused from job to job
-	outboxes []*lists.Outbox // empty; reused from job to job
+	kept     *jobdir.Kept     // the output of the last job, if it is in memory: one of tiers
+	tiers    [2]jobdir.Kept   // the input and the output of a job
+	blocks   block.Memory     // has the blocks that a job keeps until it has sorted the images
+	inboxes  []*block.Inbox   // reused from pass to pass
+	early    *shuffle         // the messages that the last pass has sent for the next one; nil: none
+	edges    *layers.Edges    // those that the passes of the last solve needed, if they are in memory
+	lists    listMemory       // reused from job to job
+	outboxes []*layers.Outbox // empty; reused from job to job
 }
 
 var _ runner.Halver = (*Runner)(nil)
@@ -91,8 +91,8 @@ func (r *Runner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) 
 	case m.States != nil:
 		return run(ctx, j, &stateWork{job: j, g: m.States})
 	case final:
-		return run(ctx, j, &listFinal{text: text{j}, g: m.Lists})
+		return run(ctx, j, &listFinal{text: text{j}, g: m.Layers})
 	default:
-		return run(ctx, j, &listWork{job: j, g: m.Lists})
+		return run(ctx, j, &listWork{job: j, g: m.Layers})
 	}
 }

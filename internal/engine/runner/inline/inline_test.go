@@ -19,7 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -110,8 +110,8 @@ func TestEmptyShards(t *testing.T) {
 func TestShardErrors(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Layered)
 	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
-	part := func(fsys store.FS) *lists.PartWriter {
-		return lists.NewPartWriter(create(fsys), g, 0, lists.Messages, jobdir.Packed)
+	part := func(fsys store.FS) *layers.PartWriter {
+		return layers.NewPartWriter(create(fsys), g, 0, layers.Messages, jobdir.Packed)
 	}
 	full := storetest.Unclosed{FS: store.Local{}, Err: errFull}
 	for name, shard := range map[string]interface{ Finish(error) error }{
@@ -238,9 +238,9 @@ func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
 		for _, fsys := range []store.FS{fullFS{}, storetest.Unclosed{FS: store.Local{}, Err: errFull}} {
-			edges := newOutgoing(&job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, codec)
+			edges := newOutgoing(&job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, layers.Predecessors, codec)
 			w := edges.newSender(leastRows)
-			must.OK(t, w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()}))
+			must.OK(t, w.Send(1, layers.Row{Key: g.Start(), Word: g.Start()}))
 			if err := edges.finish(nil); !errors.Is(err, errFull) {
 				t.Errorf("%v, %T: %v, want %v", codec, fsys, err, errFull)
 			}
@@ -252,14 +252,14 @@ func TestOutboxFinishError(t *testing.T) {
 func TestPartition(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	dir := t.TempDir()
-	edges := newOutgoing(&job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}, runner: new(Runner)}, g, lists.Predecessors, jobdir.Text)
+	edges := newOutgoing(&job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}, runner: new(Runner)}, g, layers.Predecessors, jobdir.Text)
 	w := edges.newSender(leastRows)
 	for part := range 2 {
-		must.OK(t, errors.Join(w.setPartition(part), w.Send(1, lists.Row{Key: g.Start(), Word: g.Start()})))
+		must.OK(t, errors.Join(w.setPartition(part), w.Send(1, layers.Row{Key: g.Start(), Word: g.Start()})))
 	}
 	must.OK(t, edges.finish(nil))
 	for part := range 2 {
-		text, err := os.ReadFile(filepath.Join(dir, lists.OutboxName(part, 1, jobdir.Text)))
+		text, err := os.ReadFile(filepath.Join(dir, layers.OutboxName(part, 1, jobdir.Text)))
 		if n := bytes.Count(text, []byte("\n")); n != 1 || err != nil {
 			t.Errorf("part %d: %d rows, %v", part, n, err)
 		}
@@ -380,12 +380,12 @@ func TestPlanMap(t *testing.T) {
 	g := game.MethodOf(gametest.RulesOnly(must.Get(quickcross.New(4, 4, 3))(t))).States
 	least := Least(game.MethodOf(g), -1, false) - runner.CodeMemory
 	for memory, kept := range map[int]int{least: 0, least + 1<<30: 1} {
-		box := lists.NewOutbox(g, lists.Predecessors, jobdir.Packed, mostRows, func(int, *jobdir.Chunk) error { return nil })
+		box := layers.NewOutbox(g, layers.Predecessors, jobdir.Packed, mostRows, func(int, *jobdir.Chunk) error { return nil })
 		for range mostRows {
-			must.OK(t, box.Send(0, lists.Row{}))
+			must.OK(t, box.Send(0, layers.Row{}))
 		}
 		must.OK(t, box.Flush())
-		r := &Runner{Memory: memory, outboxes: []*lists.Outbox{box}}
+		r := &Runner{Memory: memory, outboxes: []*layers.Outbox{box}}
 		n := passNeeds(g, jobdir.Packed)
 		n.shared = r.inboxMemory()
 		if _, err := r.planMap(g, n); err != nil || len(r.outboxes) != kept {

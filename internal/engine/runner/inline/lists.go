@@ -6,7 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
@@ -14,11 +14,11 @@ import (
 type listWork struct {
 	*job
 	intervals
-	g            game.Layered
-	made, sent   lists.Kind    // the kinds of the output, and of the messages that are sent
-	predecessors *lists.Source // nil in init
-	messages     *lists.Source // for solve only
-	answers      *lists.Source // for solve only; nil: the rules are asked
+	g            game.Game
+	made, sent   layers.Kind    // the kinds of the output, and of the messages that are sent
+	predecessors *layers.Source // nil in init
+	messages     *layers.Source // for solve only
+	answers      *layers.Source // for solve only; nil: the rules are asked
 	outgoing     *outgoing
 
 	mu   sync.Mutex
@@ -44,7 +44,7 @@ func take[E any](kept *[]*E) *E {
 }
 
 func (w *listWork) open(context.Context) error {
-	w.made, w.sent = lists.KindsOf(w.Step)
+	w.made, w.sent = layers.KindsOf(w.Step)
 	sources, err := w.openSources()
 	if err != nil {
 		return err
@@ -58,30 +58,30 @@ func (w *listWork) open(context.Context) error {
 }
 
 // openSources opens the job's input.
-func (w *listWork) openSources() (sources []*lists.Source, err error) {
+func (w *listWork) openSources() (sources []*layers.Source, err error) {
 	if w.Step == step.Init {
 		return nil, nil
 	}
-	messages, err := lists.OpenInbox(w.Inbox, w.Tier, w.sent)
+	messages, err := layers.OpenInbox(w.Inbox, w.Tier, w.sent)
 	if err != nil {
 		return nil, err
 	}
 	w.inputs = append(w.inputs, messages)
 	if w.Step == step.Possible {
 		w.predecessors = messages
-		return []*lists.Source{messages}, nil
+		return []*layers.Source{messages}, nil
 	}
 	w.messages = messages
-	dir, err := lists.OpenDir(w.FS, w.Predecessors, w.g)
+	dir, err := layers.OpenDir(w.FS, w.Predecessors, w.g)
 	if err != nil {
 		return nil, err
 	}
-	if w.predecessors, err = lists.OpenPart(dir, w.Tier, lists.Predecessors); err != nil {
+	if w.predecessors, err = layers.OpenPart(dir, w.Tier, layers.Predecessors); err != nil {
 		return nil, err
 	}
 	w.inputs = append(w.inputs, w.predecessors)
-	sources = []*lists.Source{w.predecessors, messages}
-	if w.answers, err = lists.OpenAnswers(dir, w.Tier); w.answers != nil {
+	sources = []*layers.Source{w.predecessors, messages}
+	if w.answers, err = layers.OpenAnswers(dir, w.Tier); w.answers != nil {
 		w.inputs = append(w.inputs, w.answers)
 		sources = append(sources, w.answers)
 	}
@@ -116,13 +116,13 @@ func (w *listWork) close(err error) error {
 // intervals are tasks that are intervals of the keys, each within one shard.
 type intervals struct {
 	numbered
-	of []lists.Interval
+	of []layers.Interval
 }
 
 // cut divides the keys into intervals of about the given number of rows, and at the borders of
 // shards.
-func (t *intervals) cut(most int, borders []game.Position, sources []*lists.Source) {
-	for _, s := range lists.Cut(most, sources...) {
+func (t *intervals) cut(most int, borders []game.Position, sources []*layers.Source) {
+	for _, s := range layers.Cut(most, sources...) {
 		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
 			if border := borders[0]; border > s.First {
 				before := s
@@ -145,17 +145,17 @@ func (w *listWork) newChunk() *rowChunk {
 }
 
 func (w *listWork) newShard(number int) (shard[*rowChunk], error) {
-	file, err := w.create(lists.PartName(number, w.Codec))
+	file, err := w.create(layers.PartName(number, w.Codec))
 	if err != nil {
 		return nil, err
 	}
-	s := listShard{PartWriter: lists.NewPartWriter(file, w.g, w.Tier, w.made, w.Codec)}
+	s := listShard{PartWriter: layers.NewPartWriter(file, w.g, w.Tier, w.made, w.Codec)}
 	if w.Step != step.Solve && w.hasAnswers() {
-		file, err := w.create(lists.AnswersName(number))
+		file, err := w.create(layers.AnswersName(number))
 		if err != nil {
 			return nil, s.Finish(err)
 		}
-		s.answers = lists.NewPartWriter(file, w.g, w.Tier, lists.Messages, jobdir.Packed)
+		s.answers = layers.NewPartWriter(file, w.g, w.Tier, layers.Messages, jobdir.Packed)
 	}
 	return s, nil
 }
@@ -163,12 +163,12 @@ func (w *listWork) newShard(number int) (shard[*rowChunk], error) {
 func (w *listWork) count(c *rowChunk) { w.stats.Records += int64(len(c.rows)) }
 
 // A rowChunk contains the rows of one interval, and the answers for its positions if the job writes them.
-type rowChunk struct{ rows, answers []lists.Row }
+type rowChunk struct{ rows, answers []layers.Row }
 
 // A listShard is a shard of a job by lists.
 type listShard struct {
-	*lists.PartWriter
-	answers *lists.PartWriter // nil: they are not written
+	*layers.PartWriter
+	answers *layers.PartWriter // nil: they are not written
 }
 
 func (p listShard) Append(c *rowChunk) error {
@@ -194,18 +194,18 @@ func (w *listWork) newWorker() func(int, *rowChunk) error {
 	w.mu.Unlock()
 	worker.listWork = w
 	worker.out = w.outgoing.newSender(w.plan.outbox)
-	worker.kernel = lists.NewKernel(w.Step, w.g, w.Tier, worker.out.Outbox, w.hasAnswers())
+	worker.kernel = layers.NewKernel(w.Step, w.g, w.Tier, worker.out.Outbox, w.hasAnswers())
 	return worker.do
 }
 
 // A listWorker is the state of a worker: its kernel and its memory.
 type listWorker struct {
 	*listWork
-	kernel lists.Kernel
+	kernel layers.Kernel
 	out    *sender
 
-	loader lists.Loader
-	rows   lists.Rows
+	loader layers.Loader
+	rows   layers.Rows
 }
 
 func (w *listWorker) do(i int, out *rowChunk) (err error) {
@@ -216,9 +216,9 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 	if w.Step == step.Solve {
 		return w.solve(s, out)
 	}
-	rows := lists.Rows{Predecessors: out.rows[:0], Answers: out.answers}
+	rows := layers.Rows{Predecessors: out.rows[:0], Answers: out.answers}
 	if w.Step == step.Init {
-		if start := lists.Start(w.g); s.First <= start[0].Key && start[0].Key <= s.Last {
+		if start := layers.Start(w.g); s.First <= start[0].Key && start[0].Key <= s.Last {
 			rows.Predecessors = append(rows.Predecessors, start...)
 		}
 	} else if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.predecessors, s); err != nil {
@@ -230,7 +230,7 @@ func (w *listWorker) do(i int, out *rowChunk) (err error) {
 }
 
 // solve is do in the retrograde pass.
-func (w *listWorker) solve(s lists.Interval, out *rowChunk) (err error) {
+func (w *listWorker) solve(s layers.Interval, out *rowChunk) (err error) {
 	rows := &w.rows
 	if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.predecessors, s); err != nil {
 		return err
@@ -254,18 +254,18 @@ func (w *listWorker) solve(s lists.Interval, out *rowChunk) (err error) {
 type listFinal struct {
 	text
 	intervals
-	g   game.Layered
-	all *lists.Source
+	g   game.Game
+	all *layers.Source
 }
 
 func (f *listFinal) open(context.Context) (err error) {
 	f.runner.lists, f.runner.outboxes = listMemory{}, nil
-	if f.all, err = lists.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
+	if f.all, err = layers.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
 		return err
 	}
 	f.inputs = append(f.inputs, f.all)
-	sources := []*lists.Source{f.all}
-	if f.plan, err = f.runner.planRows(f.g.Tiers(), sources, finalRowMemory(f.g), 0, 0); err != nil {
+	sources := []*layers.Source{f.all}
+	if f.plan, err = f.runner.planRows(game.LastTier(f.g), sources, finalRowMemory(f.g), 0, 0); err != nil {
 		return err
 	}
 	f.cut(min(f.plan.interval, mostRows/4), f.borders, sources)
@@ -273,15 +273,15 @@ func (f *listFinal) open(context.Context) (err error) {
 }
 
 func (f *listFinal) newWorker() func(int, *textChunk) error {
-	var loader lists.Loader
-	var rows []lists.Row
+	var loader layers.Loader
+	var rows []layers.Row
 	return func(i int, out *textChunk) (err error) {
 		out.reset()
 		if rows, err = loader.Load(rows, f.all, f.of[i]); err != nil {
 			return err
 		}
 		for _, row := range rows {
-			out.final(f.g, row.Key, lists.ValueOf(row.Word))
+			out.final(f.g, row.Key, layers.ValueOf(row.Word))
 		}
 		return nil
 	}

@@ -5,40 +5,40 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 )
 
 // An outgoing collects the rows that the workers of a job send. Each worker has its own outbox.
 type outgoing struct {
 	runner *Runner
 	g      game.Game
-	kind   lists.Kind
+	kind   layers.Kind
 	codec  jobdir.Codec
-	boxes  []*lists.OutboxWriter // by part
+	boxes  []*layers.OutboxWriter // by part
 
 	mu   sync.Mutex
 	outs []*sender
 }
 
 // newOutgoing returns the outgoing of a job.
-func newOutgoing(j *job, g game.Game, kind lists.Kind, c jobdir.Codec) *outgoing {
+func newOutgoing(j *job, g game.Game, kind layers.Kind, c jobdir.Codec) *outgoing {
 	t := &outgoing{runner: j.runner, g: g, kind: kind, codec: c}
 	for i := range j.Reducers {
-		t.boxes = append(t.boxes, lists.NewOutboxWriter(j.create, i, g, kind, c))
+		t.boxes = append(t.boxes, layers.NewOutboxWriter(j.create, i, g, kind, c))
 	}
 	return t
 }
 
 // A sender is the outbox of a worker.
 type sender struct {
-	*lists.Outbox
+	*layers.Outbox
 	partition int // the part whose file gets the rows
 }
 
 // newSender returns the outbox of a worker, which buffers up to most rows.
 func (t *outgoing) newSender(most int) *sender {
 	w := new(sender)
-	w.Outbox = lists.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(tier, c) })
+	w.Outbox = layers.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(tier, c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if kept := &t.runner.outboxes; len(*kept) > 0 {

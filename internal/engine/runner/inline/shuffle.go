@@ -9,7 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -55,7 +55,7 @@ type spill struct {
 }
 
 // mostSpills is the number of files that stay open. Others are opened for each range.
-const mostSpills = lists.MaxOpen
+const mostSpills = layers.MaxOpen
 
 // send sends a message to each slot of a set in a range. Counted messages are added up for each
 // slot, others are merged. Errors are reported by failed.
@@ -71,7 +71,7 @@ func (s *shuffle) send(rng uint64, set block.Set, counted bool) {
 
 // sendKeys sends a message to the key of each row. The keys are below Positions, because a pass stores no other edges,
 // and mostly ascend.
-func (s *shuffle) sendKeys(rows []lists.Row) {
+func (s *shuffle) sendKeys(rows []layers.Row) {
 	s.messages.Add(int64(len(rows)))
 	size := uint64(s.g.RangeSize())
 	for len(rows) > 0 {

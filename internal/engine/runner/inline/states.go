@@ -10,7 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -74,7 +74,7 @@ func (w *stateWork) open(ctx context.Context) (err error) {
 	if step.StoresEdges(w.g, w.Step) {
 		w.stats.Messages = w.shuffle.messages.Load()
 		w.openEarly()
-		w.edges = newOutgoing(w.job, w.g, lists.Predecessors, jobdir.Packed)
+		w.edges = newOutgoing(w.job, w.g, layers.Predecessors, jobdir.Packed)
 		outbox = min(max(r.memory()/outboxShare/runtime.GOMAXPROCS(0)/sentRowMemory, leastRows), mostRows)
 		needs.worker += outboxMemory + outbox*sentRowMemory
 		if game.IsBatched(w.g) {
@@ -96,7 +96,7 @@ func (w *stateWork) openEarly() {
 }
 
 func (w *stateWork) close(err error) error {
-	err = w.edges.finish(lists.NameMove(err, w.FS, w.PreviousPass, w.g))
+	err = w.edges.finish(layers.NameMove(err, w.FS, w.PreviousPass, w.g))
 	if err == nil && w.early != nil && w.early.boxes != nil {
 		w.runner.early = w.early
 	}
@@ -110,11 +110,11 @@ func (w *stateWork) newPass() *step.Pass { return step.NewPass(w.g, w.Step, w.Ti
 // mapEdges sends the messages of a forward pass from the edges that the previous one has stored: the rules are not
 // asked again.
 func (w *stateWork) mapEdges(ctx context.Context) error {
-	dir, err := lists.OpenDir(w.FS, w.PreviousPass, w.g)
+	dir, err := layers.OpenDir(w.FS, w.PreviousPass, w.g)
 	if err != nil {
 		return err
 	}
-	edges, err := lists.OpenInbox([]*lists.Dir{dir}, 0, lists.Predecessors)
+	edges, err := layers.OpenInbox([]*layers.Dir{dir}, 0, layers.Predecessors)
 	if err != nil {
 		return err
 	}
@@ -127,8 +127,8 @@ func (w *stateWork) mapEdges(ctx context.Context) error {
 	}
 	stretches := edges.Stretches(mapEdgesRows)
 	return parallel.Each(ctx, plan.workers, len(stretches), 1, func() func(int) error {
-		var loader lists.Loader
-		var rows []lists.Row
+		var loader layers.Loader
+		var rows []layers.Row
 		return func(i int) (err error) {
 			if rows, err = loader.Stretch(rows, edges, stretches[i]); err != nil {
 				return err
@@ -173,8 +173,8 @@ func (w *stateWork) mapAll(ctx context.Context) error {
 
 // moves are the stored edges of a pass: in memory, in files, or neither if it needs none.
 type moves struct {
-	loaded *lists.Edges
-	stored *lists.Moves
+	loaded *layers.Edges
+	stored *layers.Moves
 }
 
 // reader returns the edges for a worker.
@@ -207,7 +207,7 @@ func (w *stateWork) planMoves(ctx context.Context, needs needs) (m moves, p plan
 			return moves{loaded: r.edges}, p, err
 		}
 	}
-	if m.stored, err = lists.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
+	if m.stored, err = layers.OpenMoves(w.FS, w.PreviousPass, w.g); err != nil {
 		return m, p, err
 	}
 	if err = w.loadEdges(ctx, m.stored, needs); err == nil {
@@ -226,10 +226,10 @@ func (w *stateWork) planMoves(ctx context.Context, needs needs) (m moves, p plan
 
 // loadEdges reads the stored edges into memory, where they stay for the next passes, unless they exceed their share of
 // memory. needs is what the map needs beside them.
-func (w *stateWork) loadEdges(ctx context.Context, stored *lists.Moves, needs needs) error {
+func (w *stateWork) loadEdges(ctx context.Context, stored *layers.Moves, needs needs) error {
 	r := w.runner
 	r.edges = nil
-	all, each, ok := lists.EdgesMemory(stored, w.g, loadedRows)
+	all, each, ok := layers.EdgesMemory(stored, w.g, loadedRows)
 	if !ok || all > r.edgesMemory() {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (w *stateWork) loadEdges(ctx context.Context, stored *lists.Moves, needs ne
 	if err != nil {
 		return nil // they do not fit beside the pass
 	}
-	if r.edges, err = lists.LoadEdges(ctx, stored, plan.workers, loadedRows); err == nil {
+	if r.edges, err = layers.LoadEdges(ctx, stored, plan.workers, loadedRows); err == nil {
 		r.edges.Of = path.Dir(w.PreviousPass)
 	}
 	return err

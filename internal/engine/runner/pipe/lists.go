@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -22,10 +22,10 @@ const (
 )
 
 // ofLists prepares a lists job. The reducers write their messages to other tiers themselves.
-func (p *pipeline) ofLists(g game.Layered) error {
-	kind, _ := lists.KindsOf(p.Step)
-	p.partName = lists.PartName
-	p.shard = func(out io.WriteCloser) shard { return lists.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
+func (p *pipeline) ofLists(g game.Game) error {
+	kind, _ := layers.KindsOf(p.Step)
+	p.partName = layers.PartName
+	p.shard = func(out io.WriteCloser) shard { return layers.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
 	if p.Step == step.Init {
 		p.splits = []split{p.fileSplit(p.Input[0])}
 		return nil
@@ -62,9 +62,9 @@ func (p *pipeline) ofLists(g game.Layered) error {
 
 // packedPieces divides packed rows into pieces, which may be too small for a map of their own.
 func packedPieces(r runner.Rows, width int) (ps []split) {
-	for _, interval := range lists.Cut(splitRows, r.Source) {
+	for _, interval := range layers.Cut(splitRows, r.Source) {
 		write := func(w io.Writer) error {
-			rows, err := new(lists.Loader).Load(nil, r.Source, interval)
+			rows, err := new(layers.Loader).Load(nil, r.Source, interval)
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -80,22 +80,22 @@ func TestGroupEven(t *testing.T) {
 func TestAppendRows(t *testing.T) {
 	g := must.Get(mnk.New(2, 2, 2))(t)
 	for _, test := range []struct {
-		kind lists.Kind
+		kind layers.Kind
 		text string
 		want string // the error; "": the part has the same lines
 	}{
-		{lists.Predecessors, "", ""},
-		{lists.Predecessors, "00\n", ""},
-		{lists.Predecessors, "12\tp02\n12\tp10\n21\tp01\n", ""},
-		{lists.Values, "12\t6\n21\t40000\n", ""},
-		{lists.Values, "12\t6\n21\tp01\n", `out:2: expected a position with a value, found "21\tp01"`},
-		{lists.Predecessors, "12\t6\n", `out:1: expected a position with a predecessor: after the tab p and its key, found "12\t6"`},
-		{lists.Predecessors, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
+		{layers.Predecessors, "", ""},
+		{layers.Predecessors, "00\n", ""},
+		{layers.Predecessors, "12\tp02\n12\tp10\n21\tp01\n", ""},
+		{layers.Values, "12\t6\n21\t40000\n", ""},
+		{layers.Values, "12\t6\n21\tp01\n", `out:2: expected a position with a value, found "21\tp01"`},
+		{layers.Predecessors, "12\t6\n", `out:1: expected a position with a predecessor: after the tab p and its key, found "12\t6"`},
+		{layers.Predecessors, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
 	} {
 		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-			name := filepath.Join(t.TempDir(), lists.PartName(0, codec))
+			name := filepath.Join(t.TempDir(), layers.PartName(0, codec))
 			f := must.Get(os.Create(name))(t)
-			w := lists.NewPartWriter(f, g, 2, test.kind, codec)
+			w := layers.NewPartWriter(f, g, 2, test.kind, codec)
 			err := w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))
 			if output := fmt.Sprint(err); test.want != "" && output != test.want || test.want == "" && err != nil {
 				t.Errorf("%q, %s: %v, want %q", test.text, codec, err, test.want)
@@ -103,7 +103,7 @@ func TestAppendRows(t *testing.T) {
 			if test.want != "" || codec == jobdir.Text {
 				continue
 			}
-			s := must.Get(lists.OpenFile(store.Local{}, name, g, 2, test.kind, nil))(t)
+			s := must.Get(layers.OpenFile(store.Local{}, name, g, 2, test.kind, nil))(t)
 			var got bytes.Buffer
 			for _, p := range packedPieces(runner.Rows{Name: name, Kind: test.kind, Source: s}, 2) {
 				err = errors.Join(err, p.write(&got))

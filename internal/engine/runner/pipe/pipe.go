@@ -95,7 +95,7 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	case m.States != nil:
 		err = p.ofStates(m.States)
 	default:
-		err = p.ofLists(m.Lists)
+		err = p.ofLists(m.Layers)
 	}
 	if err != nil {
 		return err

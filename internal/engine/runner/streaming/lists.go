@@ -7,7 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -16,7 +16,7 @@ import (
 
 // ofLists plans a lists job, in which Hadoop reads, sorts and writes lines. Packed inputs can
 // only be read in this process; then the job is executed by Small.
-func (p *plan) ofLists(g game.Layered) error {
+func (p *plan) ofLists(g game.Game) error {
 	job := p.job
 	rows, err := job.Rows(g)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *plan) ofLists(g game.Layered) error {
 			return err
 		}
 		line := int64(width + len("\tm1\n"))
-		if r.Kind == lists.Predecessors {
+		if r.Kind == layers.Predecessors {
 			line = int64(2*width + len("\tp\n"))
 		}
 		p.bytes += bytes
@@ -61,7 +61,7 @@ func (p *plan) ofLists(g game.Layered) error {
 // Codec returns the format of the directories of a game's jobs if c was requested. In lists
 // jobs, Hadoop can only read and write lines.
 func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
-	if m.Lists != nil {
+	if m.Layers != nil {
 		return jobdir.Text
 	}
 	return c
@@ -69,7 +69,7 @@ func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
 
 // addText adds text files to the input of the maps, and returns their size in bytes.
 func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
-	pattern := lists.OutboxGlob(tier)
+	pattern := layers.OutboxGlob(tier)
 	for _, name := range r.Files {
 		info, err := p.job.FS.Stat(name)
 		if err != nil {
@@ -77,7 +77,7 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 		}
 		bytes += info.Size()
 		of := pattern
-		if r.Kind == lists.Predecessors && p.job.Step == step.Solve {
+		if r.Kind == layers.Predecessors && p.job.Step == step.Solve {
 			of = store.PartPrefix + "*"
 		}
 		if in := path.Join(path.Dir(name), of); !slices.Contains(p.inputs, in) {
@@ -88,13 +88,13 @@ func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
 }
 
 // countLists counts the records in the parts of a job whose counters are missing.
-func countLists(job *runner.Job, g game.Layered, stats *runner.Stats) (err error) {
-	d, err := lists.OpenDir(job.FS, job.Output, g)
+func countLists(job *runner.Job, g game.Game, stats *runner.Stats) (err error) {
+	d, err := layers.OpenDir(job.FS, job.Output, g)
 	if err != nil {
 		return err
 	}
-	kind, _ := lists.KindsOf(job.Step)
-	part, err := lists.OpenPart(d, job.Tier, kind)
+	kind, _ := layers.KindsOf(job.Step)
+	part, err := layers.OpenPart(d, job.Tier, kind)
 	if err != nil {
 		return err
 	}

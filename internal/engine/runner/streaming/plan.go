@@ -71,7 +71,7 @@ func (p *plan) fill() error {
 	case m.States != nil:
 		return p.ofStates(m.States)
 	default:
-		return p.ofLists(m.Lists)
+		return p.ofLists(m.Layers)
 	}
 }
 

@@ -111,8 +111,8 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	switch m := job.Method; {
 	case m.States != nil:
 		return countStates(job, m.States, counted, stats)
-	case m.Lists != nil && stats.Records == 0:
-		if err := countLists(job, m.Lists, &stats); err != nil {
+	case m.Layers != nil && stats.Records == 0:
+		if err := countLists(job, m.Layers, &stats); err != nil {
 			return stats, err
 		}
 	case m.Blocks != nil && !counted:

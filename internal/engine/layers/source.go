@@ -1,4 +1,4 @@
-package lists
+package layers
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func OpenAnswers(d *Dir, tier int) (*Source, error) {
 
 // OpenFile opens one file that does not belong to the directory of a job, such as a file of
 // the table. seal may be nil.
-func OpenFile(fsys store.FS, name string, g game.Layered, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
+func OpenFile(fsys store.FS, name string, g game.Game, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
 	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
@@ -84,7 +84,7 @@ func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error)
 
 // EachTier opens files of the table and calls do for each. The files belong to consecutive
 // tiers, beginning with tier first. do must close the source.
-func EachTier(fsys store.FS, names []string, g game.Layered, first int, do func(*Source) error) error {
+func EachTier(fsys store.FS, names []string, g game.Game, first int, do func(*Source) error) error {
 	var seals jobdir.Seals
 	for i, name := range names {
 		seal, err := seals.Of(fsys, name)
@@ -104,7 +104,7 @@ func EachTier(fsys store.FS, names []string, g game.Layered, first int, do func(
 
 // OpenTiers opens files of the table, as EachTier does, as one source, in order to load the
 // rows of several tiers sorted by key.
-func OpenTiers(fsys store.FS, names []string, g game.Layered, first int) (*Source, error) {
+func OpenTiers(fsys store.FS, names []string, g game.Game, first int) (*Source, error) {
 	all := &Source{tier: first, kind: Values}
 	if err := EachTier(fsys, names, g, first, all.Take); err != nil {
 		return nil, errors.Join(err, all.Close())

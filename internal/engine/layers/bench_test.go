@@ -1,4 +1,4 @@
-package lists_test
+package layers_test
 
 import (
 	"math/rand/v2"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -19,15 +19,15 @@ func BenchmarkSort(b *testing.B) {
 	sort := func(name string, n int, word func(r *rand.Rand, i int) uint64) {
 		b.Run(name+strconv.Itoa(n), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
-			all := make([]lists.Row, n)
+			all := make([]layers.Row, n)
 			for i := range all {
-				all[i] = lists.Row{Key: r.Uint64() >> 36, Word: word(r, i)}
+				all[i] = layers.Row{Key: r.Uint64() >> 36, Word: word(r, i)}
 			}
-			rows := make([]lists.Row, n)
+			rows := make([]layers.Row, n)
 			b.ResetTimer()
 			for range b.N {
 				copy(rows, all)
-				lists.SortRows(rows)
+				layers.SortRows(rows)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/row")
 		})
@@ -46,21 +46,21 @@ func BenchmarkLoad(b *testing.B) {
 			g := must.Get(mnk.New(4, 4, 4))(b)
 			name := filepath.Join(b.TempDir(), "0"+jobdir.ListsSuffix)
 			out := must.Get(store.Local{}.Create(name))(b)
-			w := lists.NewPartWriter(out, g, 1, lists.Predecessors, jobdir.Packed)
-			rows := make([]lists.Row, streamfmt.CellRows)
+			w := layers.NewPartWriter(out, g, 1, layers.Predecessors, jobdir.Packed)
+			rows := make([]layers.Row, streamfmt.CellRows)
 			for cell := range uint64(cells) {
 				for i := range rows {
-					rows[i] = lists.Row{Key: cell*streamfmt.CellRows + uint64(i)}
+					rows[i] = layers.Row{Key: cell*streamfmt.CellRows + uint64(i)}
 				}
 				must.OK(b, w.Append(rows))
 			}
 			must.OK(b, w.Finish(nil))
-			s := must.Get(lists.OpenFile(store.Local{}, name, g, 1, lists.Predecessors, nil))(b)
+			s := must.Get(layers.OpenFile(store.Local{}, name, g, 1, layers.Predecessors, nil))(b)
 			defer s.Close()
-			var l lists.Loader
+			var l layers.Loader
 			for i := range b.N {
 				first := uint64(i*7919%(cells-4)) * streamfmt.CellRows
-				rows = must.Get(l.Load(rows, s, lists.Interval{First: first, Last: first + 4*streamfmt.CellRows - 1}))(b)
+				rows = must.Get(l.Load(rows, s, layers.Interval{First: first, Last: first + 4*streamfmt.CellRows - 1}))(b)
 				if len(rows) != 4*streamfmt.CellRows {
 					b.Fatal(len(rows))
 				}

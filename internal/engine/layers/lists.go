@@ -1,4 +1,4 @@
-// Package lists solves games of which only the rules are known (game.Layered), with sorted
+// Package layers solves games of which only the rules are known (game.Game), with sorted
 // lists of rows. It reads and writes the rows of a directory as files, packed or text (Dir,
 // Source, PartWriter, OutboxWriter), and cuts the keys into intervals that fit into memory (Cut,
 // Loader). It implements the work on an interval (Kernel), and the same work as steps from
@@ -35,7 +35,7 @@
 //	an edge that does, below 1<<32 positions        16 bytes
 //	1,024 rows of a tier, in the index of a Source  40 bytes
 //	an open file of a Source or a Dir               some 500 bytes, 48 for each receiving tier
-package lists
+package layers
 
 import (
 	"github.com/treereduce/treereduce/game"
@@ -77,4 +77,4 @@ func TimesOf(word uint64) int { return int(word >> 16) }
 
 // Start returns the input rows of the job init: the initial position, which has no
 // predecessor. The kernel turns them into tier 0.
-func Start(g game.Layered) []Row { return []Row{{Key: g.Start(), Word: g.Start()}} }
+func Start(g game.Game) []Row { return []Row{{Key: g.Start(), Word: g.Start()}} }

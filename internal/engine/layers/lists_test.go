@@ -1,4 +1,4 @@
-package lists_test
+package layers_test
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
@@ -34,26 +34,26 @@ type run struct {
 	box      int // rows
 	parts    int // per job
 
-	forward, backward []*lists.Dir // by tier
+	forward, backward []*layers.Dir // by tier
 	counts            step.Counters
 }
 
 // job runs a job; do gets a writer for each shard, and the outbox of each reducer.
-func (r *run) job(name string, tier int, kind, sends lists.Kind, do func(parts []*lists.PartWriter, box []*lists.Outbox)) *lists.Dir {
+func (r *run) job(name string, tier int, kind, sends layers.Kind, do func(parts []*layers.PartWriter, box []*layers.Outbox)) *layers.Dir {
 	r.t.Helper()
 	dir := filepath.Join(r.dir, name)
 	must.OK(r.t, os.Mkdir(dir, 0o777))
 	fsys := &jobdir.SumFS{FS: store.Local{}}
 	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
-	var writers []*lists.PartWriter
-	var boxes []*lists.Outbox
-	var outboxes []*lists.OutboxWriter
+	var writers []*layers.PartWriter
+	var boxes []*layers.Outbox
+	var outboxes []*layers.OutboxWriter
 	for i := range max(1, r.parts) {
-		f := must.Get(create(lists.PartName(i, r.codec)))(r.t)
-		writers = append(writers, lists.NewPartWriter(f, r.g, tier, kind, r.codec))
-		out := lists.NewOutboxWriter(create, i, r.g, sends, r.codec)
+		f := must.Get(create(layers.PartName(i, r.codec)))(r.t)
+		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind, r.codec))
+		out := layers.NewOutboxWriter(create, i, r.g, sends, r.codec)
 		outboxes = append(outboxes, out)
-		boxes = append(boxes, lists.NewOutbox(r.g, sends, r.codec, r.box, out.Append))
+		boxes = append(boxes, layers.NewOutbox(r.g, sends, r.codec, r.box, out.Append))
 	}
 	do(writers, boxes)
 	for i, w := range writers {
@@ -63,19 +63,19 @@ func (r *run) job(name string, tier int, kind, sends lists.Kind, do func(parts [
 }
 
 // seal seals a directory and opens it.
-func (r *run) seal(dir string, fsys store.FS) *lists.Dir {
+func (r *run) seal(dir string, fsys store.FS) *layers.Dir {
 	r.t.Helper()
 	sealed := must.Get(jobdir.SealAll(fsys, dir))(r.t)
 	seal := store.Seal{Game: r.g.Spec(), Job: filepath.Base(dir), Files: sealed}
 	must.OK(r.t, seal.Write(store.Local{}, dir))
 	must.Get(jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()))(r.t)
-	return must.Get(lists.OpenDir(store.Local{}, dir, r.g))(r.t)
+	return must.Get(layers.OpenDir(store.Local{}, dir, r.g))(r.t)
 }
 
 // part returns the number of the shard to which interval i is written.
 func part(i, intervals, parts int) int { return i * parts / intervals }
 
-func senders(dirs []*lists.Dir, tier int) (senders []*lists.Dir) {
+func senders(dirs []*layers.Dir, tier int) (senders []*layers.Dir) {
 	for _, d := range dirs {
 		if d != nil && slices.Contains(d.Receivers(), tier) {
 			senders = append(senders, d)
@@ -87,17 +87,17 @@ func senders(dirs []*lists.Dir, tier int) (senders []*lists.Dir) {
 // possible runs the job of a tier in the forward pass.
 func (r *run) possible(tier int) {
 	r.t.Helper()
-	src := must.Get(lists.OpenInbox(senders(r.forward, tier), tier, lists.Predecessors))(r.t)
+	src := must.Get(layers.OpenInbox(senders(r.forward, tier), tier, layers.Predecessors))(r.t)
 	defer src.Close()
-	d := r.job(fmt.Sprintf("data_first%d", tier), tier, lists.Predecessors, lists.Predecessors, func(parts []*lists.PartWriter, box []*lists.Outbox) {
-		var l lists.Loader
-		var rows lists.Rows
-		intervals := lists.Cut(r.interval, src)
+	d := r.job(fmt.Sprintf("data_first%d", tier), tier, layers.Predecessors, layers.Predecessors, func(parts []*layers.PartWriter, box []*layers.Outbox) {
+		var l layers.Loader
+		var rows layers.Rows
+		intervals := layers.Cut(r.interval, src)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
-			k := lists.NewKernel(step.Possible, r.g, tier, box[n], false)
+			k := layers.NewKernel(step.Possible, r.g, tier, box[n], false)
 			if tier == 0 {
-				rows.Predecessors = lists.Start(r.g)
+				rows.Predecessors = layers.Start(r.g)
 			} else {
 				rows.Predecessors = must.Get(l.Load(rows.Predecessors, src, sh))(r.t)
 			}
@@ -113,19 +113,19 @@ func (r *run) possible(tier int) {
 // solve runs the job of a tier in the retrograde pass.
 func (r *run) solve(tier int) (err error) {
 	r.t.Helper()
-	predecessors := must.Get(lists.OpenPart(r.forward[tier], tier, lists.Predecessors))(r.t)
+	predecessors := must.Get(layers.OpenPart(r.forward[tier], tier, layers.Predecessors))(r.t)
 	defer predecessors.Close()
-	messages := must.Get(lists.OpenInbox(senders(r.backward, tier), tier, lists.Messages))(r.t)
+	messages := must.Get(layers.OpenInbox(senders(r.backward, tier), tier, layers.Messages))(r.t)
 	defer messages.Close()
-	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, lists.Values, lists.Messages, func(parts []*lists.PartWriter, box []*lists.Outbox) {
-		var l lists.Loader
-		var rows lists.Rows
-		intervals := lists.Cut(r.interval, predecessors, messages)
+	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, layers.Values, layers.Messages, func(parts []*layers.PartWriter, box []*layers.Outbox) {
+		var l layers.Loader
+		var rows layers.Rows
+		intervals := layers.Cut(r.interval, predecessors, messages)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
 			rows.Predecessors = must.Get(l.Load(rows.Predecessors, predecessors, sh))(r.t)
 			rows.Messages = must.Get(l.Load(rows.Messages, messages, sh))(r.t)
-			if err = lists.NewKernel(step.Solve, r.g, tier, box[n], false).Do(&rows); err != nil {
+			if err = layers.NewKernel(step.Solve, r.g, tier, box[n], false).Do(&rows); err != nil {
 				return
 			}
 			must.OK(r.t, parts[n].Append(rows.Values))
@@ -140,28 +140,28 @@ func (r *run) all() map[game.Position]game.Value {
 	for tier := range r.g.Tiers() + 1 {
 		r.possible(tier)
 	}
-	r.backward = make([]*lists.Dir, r.g.Tiers()+1)
+	r.backward = make([]*layers.Dir, r.g.Tiers()+1)
 	values := make(map[game.Position]game.Value)
 	for tier := r.g.Tiers(); tier >= 0; tier-- {
 		must.OK(r.t, r.solve(tier))
-		src := must.Get(lists.OpenPart(r.backward[tier], tier, lists.Values))(r.t)
-		err := src.Each(func(rows []lists.Row) error {
+		src := must.Get(layers.OpenPart(r.backward[tier], tier, layers.Values))(r.t)
+		err := src.Each(func(rows []layers.Row) error {
 			for _, row := range rows {
-				values[row.Key] = lists.ValueOf(row.Word)
+				values[row.Key] = layers.ValueOf(row.Word)
 			}
 			return nil
 		})
 		must.OK(r.t, err)
 		for p, v := range values {
-			i, rows := -1, []lists.Row(nil)
+			i, rows := -1, []layers.Row(nil)
 			if at, ok := src.Find(p); ok {
-				var l lists.Loader
+				var l layers.Loader
 				if rows, err = l.Cell(rows, src, at); err != nil {
 					r.t.Fatal(err)
 				}
-				i = slices.IndexFunc(rows, func(row lists.Row) bool { return row.Key == p })
+				i = slices.IndexFunc(rows, func(row layers.Row) bool { return row.Key == p })
 			}
-			if (i >= 0) != (r.g.Tier(p) == tier) || i >= 0 && lists.ValueOf(rows[i].Word) != v {
+			if (i >= 0) != (r.g.Tier(p) == tier) || i >= 0 && layers.ValueOf(rows[i].Word) != v {
 				r.t.Fatalf("Find %#x in tier %d: row %d", p, tier, i)
 			}
 			if len(values) > 300 {
@@ -185,52 +185,52 @@ func (g unasked) Batch([]game.Position) (game.Game, error)   { panic("asked") }
 func TestAnswers(t *testing.T) {
 	g := tiny(t, 3, 2, 2)
 	const tier = 3 // has terminal positions, and others
-	var in []lists.Row
+	var in []layers.Row
 	for p := range gametest.Search(g) {
 		for _, m := range g.Moves(nil, p) {
 			if g.Tier(m.To) == tier {
-				in = append(in, lists.Row{Key: m.To, Word: p})
+				in = append(in, layers.Row{Key: m.To, Word: p})
 			}
 		}
 	}
-	slices.SortFunc(in, lists.CompareRows)
+	slices.SortFunc(in, layers.CompareRows)
 	discard := func(int, *jobdir.Chunk) error { return nil }
-	forward := lists.Rows{Predecessors: in}
-	must.OK(t, lists.NewKernel(step.Possible, g, tier, lists.NewOutbox(g, lists.Predecessors, jobdir.Packed, 100, discard), true).Do(&forward))
-	var messages []lists.Row
+	forward := layers.Rows{Predecessors: in}
+	must.OK(t, layers.NewKernel(step.Possible, g, tier, layers.NewOutbox(g, layers.Predecessors, jobdir.Packed, 100, discard), true).Do(&forward))
+	var messages []layers.Row
 	for _, a := range forward.Answers {
 		if n := len(g.Moves(nil, a.Key)); g.Primitive(a.Key) == 0 {
-			messages = append(messages, lists.Row{Key: a.Key, Word: lists.Message(6, 1)}, lists.Row{Key: a.Key, Word: lists.Message(10, n-1)})
+			messages = append(messages, layers.Row{Key: a.Key, Word: layers.Message(6, 1)}, layers.Row{Key: a.Key, Word: layers.Message(10, n-1)})
 		}
 	}
-	solve := func(change func(r *lists.Rows)) ([]lists.Row, error) {
-		r := lists.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Answers: slices.Clone(forward.Answers)}
+	solve := func(change func(r *layers.Rows)) ([]layers.Row, error) {
+		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Answers: slices.Clone(forward.Answers)}
 		change(&r)
-		err := lists.NewKernel(step.Solve, unasked{g}, tier, lists.NewOutbox(g, lists.Messages, jobdir.Packed, 100, discard), true).Do(&r)
+		err := layers.NewKernel(step.Solve, unasked{g}, tier, layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), true).Do(&r)
 		return r.Values, err
 	}
-	values := must.Get(solve(func(*lists.Rows) {}))(t)
-	asked := lists.Rows{Predecessors: forward.Predecessors, Messages: messages}
-	must.OK(t, lists.NewKernel(step.Solve, g, tier, lists.NewOutbox(g, lists.Messages, jobdir.Packed, 100, discard), false).Do(&asked))
+	values := must.Get(solve(func(*layers.Rows) {}))(t)
+	asked := layers.Rows{Predecessors: forward.Predecessors, Messages: messages}
+	must.OK(t, layers.NewKernel(step.Solve, g, tier, layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), false).Do(&asked))
 	if !slices.Equal(values, asked.Values) {
 		t.Errorf("found %v, asked %v", values, asked.Values)
 	}
-	finds := func(want string, change func(r *lists.Rows)) {
+	finds := func(want string, change func(r *layers.Rows)) {
 		t.Helper()
-		var wrong *lists.PositionError
+		var wrong *layers.PositionError
 		if _, err := solve(change); !errors.As(err, &wrong) || !strings.Contains(wrong.Reason, want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	for i := range messages {
-		finds("messages are missing", func(r *lists.Rows) { r.Messages = slices.Delete(r.Messages, i, i+1) })
-		finds("duplicate messages", func(r *lists.Rows) { r.Messages = slices.Insert(r.Messages, i, messages[i]) })
+		finds("messages are missing", func(r *layers.Rows) { r.Messages = slices.Delete(r.Messages, i, i+1) })
+		finds("duplicate messages", func(r *layers.Rows) { r.Messages = slices.Insert(r.Messages, i, messages[i]) })
 	}
 	for i, a := range forward.Answers {
-		finds("no answer of the rules is stored", func(r *lists.Rows) { r.Answers = slices.Delete(r.Answers, i, i+1) })
-		finds("", func(r *lists.Rows) { r.Answers = slices.Insert(r.Answers, i, a) })
-		finds("", func(r *lists.Rows) {
-			r.Predecessors = slices.DeleteFunc(r.Predecessors, func(row lists.Row) bool { return row.Key == a.Key })
+		finds("no answer of the rules is stored", func(r *layers.Rows) { r.Answers = slices.Delete(r.Answers, i, i+1) })
+		finds("", func(r *layers.Rows) { r.Answers = slices.Insert(r.Answers, i, a) })
+		finds("", func(r *layers.Rows) {
+			r.Predecessors = slices.DeleteFunc(r.Predecessors, func(row layers.Row) bool { return row.Key == a.Key })
 		})
 	}
 }
@@ -315,14 +315,14 @@ func TestTextIsPacked(t *testing.T) {
 		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, interval: 100, box: 77}
 		r.all()
 		for tier := range g.Tiers() + 1 {
-			for _, kind := range []lists.Kind{lists.Predecessors, lists.Values} {
+			for _, kind := range []layers.Kind{layers.Predecessors, layers.Values} {
 				d := r.forward[tier]
-				if kind == lists.Values {
+				if kind == layers.Values {
 					d = r.backward[tier]
 				}
-				src := must.Get(lists.OpenPart(d, tier, kind))(t)
+				src := must.Get(layers.OpenPart(d, tier, kind))(t)
 				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, sends to %v\n", tier, kind, src.Rows(), d.Receivers())
-				if err := src.Each(func(rows []lists.Row) error {
+				if err := src.Each(func(rows []layers.Row) error {
 					for _, row := range rows {
 						fmt.Fprintf(&all[i], "%x %x\n", row.Key, row.Word)
 					}
@@ -350,14 +350,14 @@ func TestMostTimes(t *testing.T) {
 		{[]int{1, most}, []int{1, most}},
 		{[]int{most, most, 1}, []int{most, most, 1}},
 	} {
-		var rows []lists.Row
+		var rows []layers.Row
 		for _, n := range tt.times {
-			rows = append(rows, lists.Row{Key: 5, Word: lists.Message(6, n)})
+			rows = append(rows, layers.Row{Key: 5, Word: layers.Message(6, n)})
 		}
 		var got []int
-		for _, row := range lists.Merge(rows, lists.Messages) {
-			got = append(got, lists.TimesOf(row.Word))
-			line := streamfmt.AppendRow(nil, row, lists.Messages, 2)
+		for _, row := range layers.Merge(rows, layers.Messages) {
+			got = append(got, layers.TimesOf(row.Word))
+			line := streamfmt.AppendRow(nil, row, layers.Messages, 2)
 			if again, _, want := streamfmt.ParseRow(line[:len(line)-1], 2); want != "" || again != row {
 				t.Errorf("%q is read as %v, expected %s", line, again, want)
 			}

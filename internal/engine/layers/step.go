@@ -1,4 +1,4 @@
-package lists
+package layers
 
 import (
 	"cmp"
@@ -26,14 +26,14 @@ const (
 // A filter is one run of a step from in to out.
 type filter struct {
 	*step.Writer
-	g      game.Layered
+	g      game.Game
 	o      step.Options
 	rows   int // limit of rows in memory, and in the outbox
 	check  rowCheck
 	sorter sorter
 }
 
-func newFilter(g game.Layered, out io.Writer, o step.Options) *filter {
+func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: rowCheck{g: g, tier: o.Tier}}
@@ -41,7 +41,7 @@ func newFilter(g game.Layered, out io.Writer, o step.Options) *filter {
 
 // Map runs the map of a step (step.Init, Possible, Solve or Final) from in to out, line by
 // line: it passes valid lines on.
-func Map(name string, g game.Layered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(g, out, o)
 	var err error
 	switch name {
@@ -61,7 +61,7 @@ func Map(name string, g game.Layered, in io.Reader, out io.Writer, o step.Option
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out.
-func Reduce(name string, g game.Layered, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
+func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	if name == step.Init {
 		o.Tier = 0
 	}
@@ -75,7 +75,7 @@ func Reduce(name string, g game.Layered, in io.Reader, out io.Writer, o step.Opt
 		err = f.reduceRows(name, in)
 	case step.Final:
 		f.check.tier = anyTier
-		final := step.NewFinalLines(f.Writer, game.Method{Game: g, Lists: g})
+		final := step.NewFinalLines(f.Writer, game.Method{Game: g, Layers: g})
 		err = f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
 			return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
 		})

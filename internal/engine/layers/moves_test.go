@@ -1,4 +1,4 @@
-package lists_test
+package layers_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -24,7 +24,7 @@ import (
 
 // movesDir creates a data directory with passes that stored the given edges, in runs of up
 // to run rows. It returns the directory of the last pass, which contains its index.
-func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir string) {
+func movesDir(t *testing.T, g game.Cyclic, passes [][]layers.Row, run int) (dir string) {
 	t.Helper()
 	data := t.TempDir()
 	index := &jobdir.Index{Game: g.Spec(), Runs: []jobdir.Run{{Dir: "create"}}}
@@ -37,7 +37,7 @@ func movesDir(t *testing.T, g game.Cyclic, passes [][]lists.Row, run int) (dir s
 		dir = filepath.Join(data, found.Pass)
 		must.OK(t, os.Mkdir(dir, 0o777))
 		create := func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }
-		edges := lists.NewEdgeOutbox(create, i, g, run)
+		edges := layers.NewEdgeOutbox(create, i, g, run)
 		var err error
 		for _, row := range rows {
 			err = errors.Join(err, edges.SendEdges(row.Word, []game.Move{{To: row.Key}}))
@@ -56,23 +56,23 @@ func TestMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	g := game.WithRanges(gametest.RulesOnly(testgames.Graph{Size: 1 << 13}), 1<<8)
 	for _, run := range []int{1 << 20, 3000, 70} {
-		passes := make([][]lists.Row, 3)
+		passes := make([][]layers.Row, 3)
 		predecessors := make(map[game.Position][]game.Position)
 		for i := range passes {
 			for from := range game.Position(2000) {
 				successor := min(r.Uint64N(1<<13), r.Uint64N(1<<13)) // prefers low positions
 				predecessors[successor] = append(predecessors[successor], from<<2|uint64(i))
-				passes[i] = append(passes[i], lists.Row{Key: successor, Word: from<<2 | uint64(i)})
+				passes[i] = append(passes[i], layers.Row{Key: successor, Word: from<<2 | uint64(i)})
 			}
 		}
-		moves := must.Get(lists.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g))(t)
-		edges := must.Get(lists.LoadEdges(t.Context(), moves, 2, 500))(t)
-		if most, _, ok := lists.EdgesMemory(moves, g, 500); !ok || edges.Memory() > most || edges.Memory() < 4*3*2000 {
+		moves := must.Get(layers.OpenMoves(store.Local{}, movesDir(t, g, passes, run), g))(t)
+		edges := must.Get(layers.LoadEdges(t.Context(), moves, 2, 500))(t)
+		if most, _, ok := layers.EdgesMemory(moves, g, 500); !ok || edges.Memory() > most || edges.Memory() < 4*3*2000 {
 			t.Errorf("edges in memory: %d bytes, planned %d (%t)", edges.Memory(), most, ok)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if some, err := lists.LoadEdges(ended, moves, 2, 500); err == nil || some != nil {
+		if some, err := layers.LoadEdges(ended, moves, 2, 500); err == nil || some != nil {
 			t.Errorf("edges of which a part was not read: %v, %v", some, err)
 		}
 		readers, found := []step.Moves{moves.Reader(), edges}, 0
@@ -106,7 +106,7 @@ func TestMoves(t *testing.T) {
 // pass and by the number of open positions.
 func TestMovesMissing(t *testing.T) {
 	g := game.WithRanges(gametest.RulesOnly(testgames.TieGame()), 4)
-	rows := []lists.Row{{Key: 1, Word: 0}, {Key: 2, Word: 0}}
+	rows := []layers.Row{{Key: 1, Word: 0}, {Key: 2, Word: 0}}
 	for _, c := range []struct {
 		change func(x *jobdir.Index)
 		want   string
@@ -115,14 +115,14 @@ func TestMovesMissing(t *testing.T) {
 		{func(x *jobdir.Index) { x.Passes[1].Messages++ }, "mark1: the passes up to this one received 3 messages, but 2 edges are stored before it"},
 		{func(x *jobdir.Index) { x.Passes[1].New[game.Draws] = 3 }, "mark1: it found 3 positions that are not terminal, but stored 2 edges"},
 	} {
-		dir := movesDir(t, g, [][]lists.Row{rows, rows}, 10)
+		dir := movesDir(t, g, [][]layers.Row{rows, rows}, 10)
 		fsys := store.Local{}
 		index := must.Get(jobdir.ReadIndex(fsys, dir, g))(t)
 		c.change(index)
 		must.OK(t, errors.Join(os.Remove(filepath.Join(dir, store.Success)), index.Write(fsys, dir)))
 		files := must.Get(jobdir.SealAll(fsys, dir))(t)
 		must.OK(t, (&store.Seal{Game: g.Spec(), Job: "mark1", Files: files}).Write(fsys, dir))
-		moves, err := lists.OpenMoves(fsys, dir, g)
+		moves, err := layers.OpenMoves(fsys, dir, g)
 		if c.want == "" {
 			if err != nil || moves.Rows() != 4 {
 				t.Errorf("%v, %v", moves, err)

@@ -1,4 +1,4 @@
-package lists_test
+package layers_test
 
 import (
 	"io"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -24,10 +24,10 @@ func FuzzSteps(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string, which, tier byte) {
 		name := steps[int(which)%len(steps)]
-		o := step.Options{Source: "x", Tier: int(tier) % (g.Tiers() + 2), Memory: (1 + int(tier)%3) * lists.RowMemory, Combine: which&4 != 0, Create: make(outbox).create}
-		do := lists.Map
+		o := step.Options{Source: "x", Tier: int(tier) % (g.Tiers() + 2), Memory: (1 + int(tier)%3) * layers.RowMemory, Combine: which&4 != 0, Create: make(outbox).create}
+		do := layers.Map
 		if which&8 != 0 {
-			do = lists.Reduce
+			do = layers.Reduce
 		}
 		if _, err := do(name, g, strings.NewReader(text), io.Discard, o); err != nil && !strings.HasPrefix(err.Error(), "x:") {
 			t.Errorf("%s: %v", name, err)

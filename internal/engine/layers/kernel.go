@@ -1,4 +1,4 @@
-package lists
+package layers
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func (r *Rows) Made(kind Kind) []Row {
 // NewKernel returns the kernel of a step and a tier. It sends messages through out, whose
 // kind must be that of the step's messages. If answers is set, the forward pass writes them, and
 // the retrograde pass reads them instead of asking the rules.
-func NewKernel(name string, g game.Layered, tier int, out *Outbox, answers bool) Kernel {
+func NewKernel(name string, g game.Game, tier int, out *Outbox, answers bool) Kernel {
 	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: tier, out: out, answers: answers}
 	if name == step.Solve {
 		return &solve{k}
@@ -61,7 +61,7 @@ func NewKernel(name string, g game.Layered, tier int, out *Outbox, answers bool)
 type kernel struct {
 	step.Counters
 
-	g       game.Layered
+	g       game.Game
 	values  game.Values
 	answers bool
 	asked   game.Game // g, with the positions of batch computed
@@ -141,9 +141,9 @@ func (k *possible) Do(r *Rows) error {
 func (k *possible) send(p game.Position, moves []game.Move) error {
 	for i := range moves {
 		successor := moves[i].To
-		tier := k.g.Tier(successor)
-		if tier <= k.tier || tier > k.g.Tiers() {
-			return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected one of the tiers after it, up to %d", k.tier, game.Key(k.g, successor), tier, k.g.Tiers())}
+		tier := game.TierOf(k.g, successor)
+		if tier <= k.tier || tier > game.LastTier(k.g) {
+			return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected one of the tiers after it, up to %d", k.tier, game.Key(k.g, successor), tier, game.LastTier(k.g))}
 		}
 		if err := k.out.Send(tier, Row{Key: successor, Word: p}); err != nil {
 			return err
@@ -262,7 +262,7 @@ func (k *solve) send(predecessors []Row, v game.Value) error {
 		if i > 0 && r.Word == predecessors[i-1].Word {
 			continue
 		}
-		tier := k.g.Tier(r.Word)
+		tier := game.TierOf(k.g, r.Word)
 		if tier < 0 || tier >= k.tier {
 			return &PositionError{k.g, r.Key, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, r.Word), tier, k.tier)}
 		}

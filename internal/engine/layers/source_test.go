@@ -1,4 +1,4 @@
-package lists_test
+package layers_test
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
@@ -33,22 +33,22 @@ func dirOf(t *testing.T, codec jobdir.Codec) (game.Layered, string) {
 }
 
 // openAll opens a directory, and reads its shards and its messages to the next tier.
-func openAll(dir string, g game.Layered, tier int, kind lists.Kind) error {
-	d, err := lists.OpenDir(store.Local{}, dir, g)
+func openAll(dir string, g game.Layered, tier int, kind layers.Kind) error {
+	d, err := layers.OpenDir(store.Local{}, dir, g)
 	if err != nil {
 		return err
 	}
-	for _, open := range []func() (*lists.Source, error){
-		func() (*lists.Source, error) { return lists.OpenPart(d, tier, kind) },
-		func() (*lists.Source, error) { return lists.OpenInbox([]*lists.Dir{d}, tier+1, kind) },
+	for _, open := range []func() (*layers.Source, error){
+		func() (*layers.Source, error) { return layers.OpenPart(d, tier, kind) },
+		func() (*layers.Source, error) { return layers.OpenInbox([]*layers.Dir{d}, tier+1, kind) },
 	} {
 		s, err := open()
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		var l lists.Loader
-		if _, err := l.Load(nil, s, lists.Interval{Last: math.MaxUint64}); err != nil {
+		var l layers.Loader
+		if _, err := l.Load(nil, s, layers.Interval{Last: math.MaxUint64}); err != nil {
 			return err
 		}
 	}
@@ -100,7 +100,7 @@ func TestDamage(t *testing.T) {
 	} {
 		g, dir := dirOf(t, c.codec)
 		c.damage(t, dir)
-		err := openAll(dir, g, 1, lists.Predecessors)
+		err := openAll(dir, g, 1, layers.Predecessors)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
 		}
@@ -120,12 +120,12 @@ func TestOther(t *testing.T) {
 			what string
 			g    game.Layered
 			tier int
-			kind lists.Kind
+			kind layers.Kind
 			want string
 		}{
-			{"game", tiny(t, 3, 2, 2), 1, lists.Predecessors, "of another game: expected \"mnk "},
-			{"tier", g, 2, lists.Predecessors, "tier 1"},
-			{"kind", g, 1, lists.Values, "expected "},
+			{"game", tiny(t, 3, 2, 2), 1, layers.Predecessors, "of another game: expected \"mnk "},
+			{"tier", g, 2, layers.Predecessors, "tier 1"},
+			{"kind", g, 1, layers.Values, "expected "},
 		} {
 			err := openAll(dir, c.g, c.tier, c.kind)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
@@ -134,10 +134,10 @@ func TestOther(t *testing.T) {
 		}
 		// Without a seal, a packed file itself contains the name of its game.
 		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-		if err := openAll(dir, tiny(t, 3, 2, 2), 1, lists.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
+		if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
 			t.Errorf("another game, without a seal: %v", err)
 		}
-		if err := openAll(dir, g, 1, lists.Predecessors); err != nil {
+		if err := openAll(dir, g, 1, layers.Predecessors); err != nil {
 			t.Errorf("without a seal: %v", err)
 		}
 	}
@@ -150,12 +150,12 @@ func TestChanged(t *testing.T) {
 		"a line":  func(s string) string { return s[strings.Index(s, "\n")+1:] },
 	} {
 		g, dir := dirOf(t, jobdir.Text)
-		d := must.Get(lists.OpenDir(store.Local{}, dir, g))(t)
-		s := must.Get(lists.OpenPart(d, 1, lists.Predecessors))(t)
+		d := must.Get(layers.OpenDir(store.Local{}, dir, g))(t)
+		s := must.Get(layers.OpenPart(d, 1, layers.Predecessors))(t)
 		name := filepath.Join(dir, "part-00000")
 		b := must.Get(os.ReadFile(name))(t)
 		must.OK(t, os.WriteFile(name, []byte(change(string(b))), 0o666))
-		_, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
+		_, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
 		if err == nil || err.Error() != name+": changed while it was read" || !store.Damaged(err) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -180,16 +180,16 @@ func TestLastLine(t *testing.T) {
 	for _, n := range []int{1, 2, len(positions)} {
 		var text []byte
 		for _, p := range positions[:n] {
-			text = streamfmt.AppendRow(text, lists.Row{Key: p, Word: g.Start()}, lists.Predecessors, streamfmt.KeyWidth(g.KeyBits()))
+			text = streamfmt.AppendRow(text, layers.Row{Key: p, Word: g.Start()}, layers.Predecessors, streamfmt.KeyWidth(g.KeyBits()))
 		}
 		dir := filepath.Join(t.TempDir(), "data_first1")
 		must.OK(t, os.Mkdir(dir, 0o777))
 		for name, content := range map[string]string{"part-00000": string(text[:len(text)-1]), store.Success: ""} {
 			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666))
 		}
-		d := must.Get(lists.OpenDir(store.Local{}, dir, g))(t)
-		s := must.Get(lists.OpenPart(d, tier, lists.Predecessors))(t)
-		rows, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
+		d := must.Get(layers.OpenDir(store.Local{}, dir, g))(t)
+		s := must.Get(layers.OpenPart(d, tier, layers.Predecessors))(t)
+		rows, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
 		if err != nil || len(rows) != n || s.Rows() != int64(n) {
 			t.Errorf("%d lines: %d rows, %v", n, len(rows), err)
 		}
@@ -205,26 +205,26 @@ func TestCut(t *testing.T) {
 	for _, files := range []int{1, 3, 80} {
 		g := tiny(t, 4, 4, 4)
 		dir := t.TempDir()
-		var all []lists.Row
-		var sources []*lists.Source
+		var all []layers.Row
+		var sources []*layers.Source
 		for i := range files {
-			var rows []lists.Row
+			var rows []layers.Row
 			for range 20000 / files {
-				rows = append(rows, lists.Row{Key: rnd.Uint64() >> rnd.IntN(60), Word: rnd.Uint64()})
+				rows = append(rows, layers.Row{Key: rnd.Uint64() >> rnd.IntN(60), Word: rnd.Uint64()})
 			}
 			for range 3000 / files {
-				rows = append(rows, lists.Row{Key: 77, Word: rnd.Uint64()})
+				rows = append(rows, layers.Row{Key: 77, Word: rnd.Uint64()})
 			}
 			if i == 0 {
-				rows = append(rows, lists.Row{Key: math.MaxUint64}, lists.Row{Key: 0})
+				rows = append(rows, layers.Row{Key: math.MaxUint64}, layers.Row{Key: 0})
 			}
 			all = append(all, rows...)
-			slices.SortFunc(rows, lists.CompareRows)
+			slices.SortFunc(rows, layers.CompareRows)
 			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
 			f := must.Get(os.Create(name))(t)
-			w := lists.NewPartWriter(f, g, tier, lists.Predecessors, jobdir.Packed)
+			w := layers.NewPartWriter(f, g, tier, layers.Predecessors, jobdir.Packed)
 			must.OK(t, w.Finish(w.Append(rows)))
-			s := must.Get(lists.OpenFile(store.Local{}, name, g, tier, lists.Predecessors, nil))(t)
+			s := must.Get(layers.OpenFile(store.Local{}, name, g, tier, layers.Predecessors, nil))(t)
 			defer s.Close()
 			if len(sources) == 0 {
 				sources = append(sources, s)
@@ -234,30 +234,30 @@ func TestCut(t *testing.T) {
 				sources = append(sources, s)
 			}
 		}
-		slices.SortFunc(all, lists.CompareRows)
+		slices.SortFunc(all, layers.CompareRows)
 		for _, most := range []int{0, 500, 5000, 22000, len(all) - 1, len(all), 1 << 30} {
-			intervals := lists.Cut(most, sources...)
+			intervals := layers.Cut(most, sources...)
 			if intervals[0].First != 0 || intervals[len(intervals)-1].Last != math.MaxUint64 {
 				t.Errorf("%d files, most %d: from %#x to %#x", files, most, intervals[0].First, intervals[len(intervals)-1].Last)
 			}
 			if one := len(intervals) == 1; one != (most >= len(all)) || most == 5000 && len(intervals) < 4 {
 				t.Errorf("%d files, most %d: %d intervals", files, most, len(intervals))
 			}
-			var got []lists.Row
-			var l lists.Loader
+			var got []layers.Row
+			var l layers.Loader
 			for i, sh := range intervals {
 				if i > 0 && sh.First != intervals[i-1].Last+1 || sh.First > sh.Last {
 					t.Errorf("%d files, most %d: interval %+v after %+v", files, most, sh, intervals[i-1])
 				}
-				var of []lists.Row
+				var of []layers.Row
 				for _, s := range sources {
 					rows := must.Get(l.Load(nil, s, sh))(t)
-					if !slices.IsSortedFunc(rows, lists.CompareRows) {
+					if !slices.IsSortedFunc(rows, layers.CompareRows) {
 						t.Fatalf("%d files: interval %d is not sorted", files, i)
 					}
 					of = append(of, rows...)
 				}
-				slices.SortFunc(of, lists.CompareRows)
+				slices.SortFunc(of, layers.CompareRows)
 				if len(of) > most+3000+files*streamfmt.CellRows {
 					t.Errorf("%d files, most %d: an interval of %d rows", files, most, len(of))
 				}
@@ -285,16 +285,16 @@ func TestSort(t *testing.T) {
 		if round%3 == 0 {
 			mask = rnd.Uint64() >> rnd.IntN(64)
 		}
-		rows := make([]lists.Row, n)
+		rows := make([]layers.Row, n)
 		for i := range rows {
-			rows[i] = lists.Row{Key: rnd.Uint64() & mask, Word: rnd.Uint64() >> rnd.IntN(64)}
+			rows[i] = layers.Row{Key: rnd.Uint64() & mask, Word: rnd.Uint64() >> rnd.IntN(64)}
 		}
 		if round%20 == 0 { // as those of an outbox, whose words ascend
-			slices.SortFunc(rows, func(a, b lists.Row) int { return cmp.Compare(a.Word, b.Word) })
+			slices.SortFunc(rows, func(a, b layers.Row) int { return cmp.Compare(a.Word, b.Word) })
 		}
 		want := slices.Clone(rows)
-		slices.SortFunc(want, lists.CompareRows)
-		lists.SortRows(rows)
+		slices.SortFunc(want, layers.CompareRows)
+		layers.SortRows(rows)
 		if !slices.Equal(rows, want) {
 			t.Fatalf("round %d: %d rows, mask %#x: not sorted", round, n, mask)
 		}
@@ -305,26 +305,26 @@ func TestSort(t *testing.T) {
 // occurs twice.
 func TestOrder(t *testing.T) {
 	g := tiny(t, 3, 2, 3)
-	var rows []lists.Row
+	var rows []layers.Row
 	for _, m := range g.Moves(nil, g.Start()) {
-		rows = append(rows, lists.Row{Key: m.To, Word: g.Start()})
+		rows = append(rows, layers.Row{Key: m.To, Word: g.Start()})
 	}
-	slices.SortFunc(rows, lists.CompareRows)
+	slices.SortFunc(rows, layers.CompareRows)
 	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		for _, overlap := range []int{0, 1} {
 			dir := filepath.Join(t.TempDir(), "data_first1")
 			must.OK(t, os.Mkdir(dir, 0o777))
-			parts := [][]lists.Row{rows[3:], rows[:3]}
+			parts := [][]layers.Row{rows[3:], rows[:3]}
 			if overlap > 0 {
-				parts = [][]lists.Row{rows[:3], rows[2:]}
+				parts = [][]layers.Row{rows[:3], rows[2:]}
 			}
 			for i, part := range parts {
-				f := must.Get(os.Create(filepath.Join(dir, lists.PartName(i, codec))))(t)
-				w := lists.NewPartWriter(f, g, 1, lists.Predecessors, codec)
+				f := must.Get(os.Create(filepath.Join(dir, layers.PartName(i, codec))))(t)
+				w := layers.NewPartWriter(f, g, 1, layers.Predecessors, codec)
 				must.OK(t, w.Finish(w.Append(part)))
 			}
 			must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-			err := openAll(dir, g, 1, lists.Predecessors)
+			err := openAll(dir, g, 1, layers.Predecessors)
 			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the previous shard") {
 				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
 			}
@@ -333,25 +333,25 @@ func TestOrder(t *testing.T) {
 
 	// Rows that were given to one writer in the wrong order.
 	name := filepath.Join(t.TempDir(), "tier-01.lists")
-	for what, rows := range map[string][]lists.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
+	for what, rows := range map[string][]layers.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
 		f := must.Get(os.Create(name))(t)
-		w := lists.NewPartWriter(f, g, 1, lists.Values, jobdir.Packed)
-		many := make([]lists.Row, streamfmt.CellRows-1)
+		w := layers.NewPartWriter(f, g, 1, layers.Values, jobdir.Packed)
+		many := make([]layers.Row, streamfmt.CellRows-1)
 		for i := range many {
 			many[i] = rows[0]
 		}
 		must.OK(t, w.Finish(errors.Join(w.Append(many), w.Append(rows))))
-		_, err := lists.OpenFile(store.Local{}, name, g, 1, lists.Values, nil)
+		_, err := layers.OpenFile(store.Local{}, name, g, 1, layers.Values, nil)
 		if err == nil || err.Error() != name+": its keys do not ascend" {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 
 	width := streamfmt.KeyWidth(g.KeyBits())
-	line := string(streamfmt.AppendRow(nil, lists.Row{Key: g.Moves(nil, g.Start())[0].To, Word: 27}, lists.Values, width))
+	line := string(streamfmt.AppendRow(nil, layers.Row{Key: g.Moves(nil, g.Start())[0].To, Word: 27}, layers.Values, width))
 	text := filepath.Join(t.TempDir(), "tier-01")
 	must.OK(t, os.WriteFile(text, []byte(line+line), 0o666))
-	_, err := lists.OpenFile(store.Local{}, text, g, 1, lists.Values, nil)
+	_, err := layers.OpenFile(store.Local{}, text, g, 1, layers.Values, nil)
 	if err == nil || !strings.Contains(err.Error(), ":2: expected each position once, found ") {
 		t.Errorf("twice: %v", err)
 	}
@@ -366,20 +366,20 @@ func TestManyFiles(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data_second1")
 		must.OK(t, os.Mkdir(dir, 0o777))
 		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-		want := slices.Repeat([]lists.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
+		want := slices.Repeat([]layers.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
 		for i := range want {
-			out := must.Get(store.Local{}.Create(filepath.Join(dir, lists.OutboxName(i, 1, codec))))(t)
-			w := lists.NewPartWriter(out, g, 1, lists.Predecessors, codec)
+			out := must.Get(store.Local{}.Create(filepath.Join(dir, layers.OutboxName(i, 1, codec))))(t)
+			w := layers.NewPartWriter(out, g, 1, layers.Predecessors, codec)
 			must.OK(t, w.Finish(w.Append(want[i:i+1])))
 		}
 		fsys := &storetest.OpenFiles{FS: store.Local{}}
-		d := must.Get(lists.OpenDir(fsys, dir, g))(t)
-		s := must.Get(lists.OpenInbox([]*lists.Dir{d}, 1, lists.Predecessors))(t)
-		rows, err := new(lists.Loader).Load(nil, s, lists.Interval{Last: math.MaxUint64})
+		d := must.Get(layers.OpenDir(fsys, dir, g))(t)
+		s := must.Get(layers.OpenInbox([]*layers.Dir{d}, 1, layers.Predecessors))(t)
+		rows, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
 		}
-		if _, most := fsys.Counts(); most < lists.MaxOpen || most > lists.MaxOpen+1 {
+		if _, most := fsys.Counts(); most < layers.MaxOpen || most > layers.MaxOpen+1 {
 			t.Errorf("%s: of %d files %d were open at a time", codec, files, most)
 		}
 		err = s.Close()

@@ -1,4 +1,4 @@
-package lists
+package layers
 
 import (
 	"cmp"
@@ -285,7 +285,7 @@ type PartWriter struct {
 }
 
 // NewPartWriter returns a writer of a shard of a tier.
-func NewPartWriter(out io.WriteCloser, g game.Layered, tier int, kind Kind, c jobdir.Codec) *PartWriter {
+func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind, c jobdir.Codec) *PartWriter {
 	return &PartWriter{Writer: jobdir.NewRowWriter(out, g, kind, c), tier: tier, kind: kind,
 		width: streamfmt.KeyWidth(g.KeyBits()), chunk: jobdir.NewChunk(g, c)}
 }

@@ -1,4 +1,4 @@
-package lists_test
+package layers_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lists"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -53,18 +53,18 @@ func sortedByKey(text string, width int) string {
 // job runs the map, sort and reduce of a job, and returns the shard.
 func job(t *testing.T, name string, g game.Layered, tier, rows int, combine bool, in string, sent outbox) (string, step.Counters) {
 	t.Helper()
-	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * lists.RowMemory, Create: sent.create}
+	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * layers.RowMemory, Create: sent.create}
 	var mid, out strings.Builder
 	if tier >= 0 && rows%2 == 0 {
 		o.Tier = -1 // a map does not need the tier
 	}
-	must.Get(lists.Map(name, g, strings.NewReader(in), &mid, o))(t)
+	must.Get(layers.Map(name, g, strings.NewReader(in), &mid, o))(t)
 	o.Tier = tier
 	reducer := sorted(mid.String())
 	if rows%3 == 0 {
 		reducer = sortedByKey(reducer, streamfmt.KeyWidth(g.KeyBits()))
 	}
-	n := must.Get(lists.Reduce(name, g, strings.NewReader(reducer), &out, o))(t)
+	n := must.Get(layers.Reduce(name, g, strings.NewReader(reducer), &out, o))(t)
 	return out.String(), n
 }
 
@@ -182,9 +182,9 @@ func TestWrongLines(t *testing.T) {
 		{"an unknown step", "map", "create", 1, "", `unknown step "create"`},
 		{"an unknown step", "reduce", "create", 1, "", `unknown step "create"`},
 	} {
-		do := lists.Map
+		do := layers.Map
 		if c.side == "reduce" {
-			do = lists.Reduce
+			do = layers.Reduce
 		}
 		if c.what == "an order" || c.what == "final's order" {
 			if x > other { // the order of the keys depends on the hash
@@ -204,19 +204,19 @@ func TestLaterLine(t *testing.T) {
 	g := tiny(t, 2, 2, 2)
 	var in []byte
 	x := g.Moves(nil, g.Start())[0].To
-	var rows []lists.Row
+	var rows []layers.Row
 	for _, m := range g.Moves(nil, x) {
-		rows = append(rows, lists.Row{Key: m.To, Word: x})
+		rows = append(rows, layers.Row{Key: m.To, Word: x})
 	}
-	slices.SortFunc(rows, lists.CompareRows)
+	slices.SortFunc(rows, layers.CompareRows)
 	width := streamfmt.KeyWidth(g.KeyBits())
 	for i, row := range rows {
-		in = streamfmt.AppendRow(in, lists.Row{Key: row.Key, Word: lists.Message(2, 2-i/2)}, lists.Messages, width)
-		in = streamfmt.AppendRow(in, row, lists.Predecessors, width)
+		in = streamfmt.AppendRow(in, layers.Row{Key: row.Key, Word: layers.Message(2, 2-i/2)}, layers.Messages, width)
+		in = streamfmt.AppendRow(in, row, layers.Predecessors, width)
 	}
 	for _, held := range []int{1, 3, 100} {
-		o := step.Options{Source: "x", Tier: 2, Memory: held * lists.RowMemory, Create: make(outbox).create}
-		_, err := lists.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
+		o := step.Options{Source: "x", Tier: 2, Memory: held * layers.RowMemory, Create: make(outbox).create}
+		_, err := layers.Reduce(step.Solve, g, strings.NewReader(string(in)), io.Discard, o)
 		want := fmt.Sprintf("x:5: position %s: it has 2 successors, but received messages for 1: messages are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
 		if err == nil || err.Error() != want {
 			t.Errorf("%d rows at a time: %v, want %q", held, err, want)
@@ -228,17 +228,17 @@ func TestLaterLine(t *testing.T) {
 func TestWrites(t *testing.T) {
 	g := tiny(t, 2, 2, 2)
 	o := step.Options{Source: "x", Create: func(string) (io.WriteCloser, error) { return nil, io.ErrShortWrite }}
-	if _, err := lists.Reduce(step.Init, g, strings.NewReader(initLine(g)), io.Discard, o); err != io.ErrShortWrite {
+	if _, err := layers.Reduce(step.Init, g, strings.NewReader(initLine(g)), io.Discard, o); err != io.ErrShortWrite {
 		t.Errorf("a file that cannot be made: %v", err)
 	}
 	o.Create = make(outbox).create
-	if _, err := lists.Reduce(step.Init, g, strings.NewReader(initLine(g)), broken{}, o); err == nil || err.Error() != "output: "+io.ErrClosedPipe.Error() {
+	if _, err := layers.Reduce(step.Init, g, strings.NewReader(initLine(g)), broken{}, o); err == nil || err.Error() != "output: "+io.ErrClosedPipe.Error() {
 		t.Errorf("a broken output: %v", err)
 	}
-	if _, err := lists.Map(step.Init, g, strings.NewReader("x\n"), broken{}, o); err == nil || err.Error() != "output: "+io.ErrClosedPipe.Error() {
+	if _, err := layers.Map(step.Init, g, strings.NewReader("x\n"), broken{}, o); err == nil || err.Error() != "output: "+io.ErrClosedPipe.Error() {
 		t.Errorf("a broken output: %v", err)
 	}
-	n, err := lists.Map(step.Init, g, strings.NewReader(""), io.Discard, o)
+	n, err := layers.Map(step.Init, g, strings.NewReader(""), io.Discard, o)
 	if err != nil || n.In != 0 || n.Records != 0 {
 		t.Errorf("no line: %+v, %v", n, err)
 	}
@@ -249,5 +249,5 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func initLine(g game.Layered) string {
-	return string(streamfmt.AppendRow(nil, lists.Start(g)[0], lists.Predecessors, streamfmt.KeyWidth(g.KeyBits())))
+	return string(streamfmt.AppendRow(nil, layers.Start(g)[0], layers.Predecessors, streamfmt.KeyWidth(g.KeyBits())))
 }

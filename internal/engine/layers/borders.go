@@ -1,4 +1,4 @@
-package lists
+package layers
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 // first; the keys ascend strictly. If like is a directory or a packed file of sorted rows,
 // each partition has about the same number of its rows. If like is "" or has no rows, each
 // has about the same number of keys.
-func Borders(fsys store.FS, like string, g game.Layered, n int) (borders []game.Position, err error) {
+func Borders(fsys store.FS, like string, g game.Game, n int) (borders []game.Position, err error) {
 	if n < 2 {
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func (s *span) key(before uint64) uint64 {
 }
 
 // spansOf returns the spans of the shards of a directory, or of a packed file.
-func spansOf(fsys store.FS, like string, g game.Layered) (spans []span, err error) {
+func spansOf(fsys store.FS, like string, g game.Game) (spans []span, err error) {
 	if like == "" {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package lists
+package layers
 
 // CompareRows exports compareRows.
 var CompareRows = compareRows

@@ -19,11 +19,14 @@ const (
 	// Predecessors: Word is the key of a predecessor of Key. The initial position, which has none,
 	// has its own key as Word.
 	Predecessors RowKind = iota
-	// Messages: the low 16 bits of Word are the value of a successor of Key. The bits above
-	// are the number of moves for which the message stands, at least 1.
+	// Messages: the low 16 bits of Word are the value of a successor of Key, 0 if it is a draw. The
+	// bits above are the number of moves for which the message stands, at least 1. The word 0 means
+	// that Key is due: what later tiers know decides it.
 	Messages
-	// Values: Word is the value of Key.
+	// Values: Word is the value of Key, 0 if it is a draw.
 	Values
+	// States: Word is what a job knows of Key. Rows of States have no form as a line.
+	States
 )
 
 // mostWord returns the largest word of a row, which is a power of two minus 1.
@@ -34,10 +37,10 @@ func (k RowKind) mostWord() uint64 {
 	case Values:
 		return maxRowValue
 	}
-	return math.MaxUint64 // a key
+	return math.MaxUint64 // a key, or a state
 }
 
-// String returns "predecessors", "messages" or "values".
+// String returns "predecessors", "messages", "values" or "states".
 func (k RowKind) String() string {
 	if int(k) < len(rowKinds) {
 		return rowKinds[k]
@@ -45,7 +48,7 @@ func (k RowKind) String() string {
 	return "rows of an unknown kind"
 }
 
-var rowKinds = [...]string{Predecessors: "predecessors", Messages: "messages", Values: "values"}
+var rowKinds = [...]string{Predecessors: "predecessors", Messages: "messages", Values: "values", States: "states"}
 
 // MaxRowTimes is the largest number of moves that a message of a list can stand for.
 const MaxRowTimes = 1<<16 - 1
@@ -59,6 +62,10 @@ func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
 			dst = AppendKey(append(dst, '\t', 'p'), r.Word, width)
 		}
 	case Messages:
+		if r.Word == 0 {
+			dst = append(dst, '\t', 'd')
+			break
+		}
 		dst = appendMessage(dst, r.Word&maxRowValue, r.Word>>16)
 	case Values:
 		dst = strconv.AppendUint(append(dst, '\t'), r.Word, 10)
@@ -82,6 +89,9 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	}
 	var ok bool
 	times := uint64(1)
+	if string(word) == "d" {
+		return r, Messages, ""
+	}
 	switch word[0] {
 	case 'p':
 		if r.Word, ok = parseKey(word[1:]); !ok || len(word) != 1+width {
@@ -99,8 +109,8 @@ func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
 	default:
 		kind, times = Values, 0
 	}
-	if r.Word = parseNumber(word, maxRowValue); r.Word == 0 {
-		return r, kind, fmt.Sprintf("after the tab p and a key, a value of 1 to %d, or m and such a value", maxRowValue)
+	if r.Word = parseNumber(word, maxRowValue); r.Word == 0 && string(word) != "0" {
+		return r, kind, fmt.Sprintf("after the tab p and a key, a value of 0 to %d, m and such a value, or d", maxRowValue)
 	}
 	r.Word |= times << 16
 	return r, kind, ""

@@ -13,8 +13,13 @@ import (
 // A rowCheck checks the rows of text files against the rules. Packed rows need no such
 // check, because they were checked before they were written.
 type rowCheck struct {
-	g    game.Game
-	tier int // or unknownTier: the tier of the first row; or anyTier
+	g     game.Game
+	tier  int  // or unknownTier: the tier of the first row; or anyTier
+	draws bool // whether play may never end
+}
+
+func newRowCheck(g game.Game, tier int) rowCheck {
+	return rowCheck{g: g, tier: tier, draws: !game.IsAcyclic(g)}
 }
 
 // eachRow calls do for every line of in, which is called source in errors. Each line must
@@ -60,19 +65,23 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 	case Predecessors:
 		return c.predecessor(row)
 	case Messages:
-		if v := ValueOf(row.Word); !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
+		v := ValueOf(row.Word)
+		if (row.Word == due || v == 0) && c.draws {
+			return ""
+		}
+		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
 			return "a message with the value of a successor: " + lines.WantOutcome
 		}
 	case Values:
 		v := ValueOf(row.Word)
-		if !v.Valid() {
+		if !v.Valid() && (v != 0 || !c.draws) {
 			return lines.WantOutcome
 		}
 		finished := c.g.Values().Ended(c.g.Primitive(row.Key), c.g.ToMove(row.Key))
 		if finished != 0 && v != finished {
 			return fmt.Sprintf("the value %d, as this position is terminal", finished)
 		}
-		if finished == 0 && v.Remoteness() == 0 {
+		if finished == 0 && v.Valid() && v.Remoteness() == 0 {
 			return "a value with a move or more to the end, as this position is not terminal"
 		}
 	}
@@ -81,8 +90,8 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 
 // predecessor checks the predecessor in a row against the rules.
 func (c *rowCheck) predecessor(row Row) (want string) {
-	if row.Word == row.Key {
-		if row.Key != c.g.Start() {
+	if _, reversible := c.g.(game.Reversible); row.Word == row.Key {
+		if row.Key != Start(c.g)[0].Key && !reversible && !game.Loops(c.g, c.tier) {
 			return "p and the key of a predecessor after a tab, as only the initial position has none"
 		}
 		return ""
@@ -90,7 +99,7 @@ func (c *rowCheck) predecessor(row Row) (want string) {
 	if err := c.g.Check(row.Word); err != nil {
 		return fmt.Sprintf("after p a position (%v)", err)
 	}
-	if tier := game.TierOf(c.g, row.Word); tier >= c.tier {
+	if tier := game.TierOf(c.g, row.Word); tier > c.tier || tier == c.tier && !game.Loops(c.g, tier) {
 		return fmt.Sprintf("after p a position of a tier before %d (this one is of tier %d)", c.tier, tier)
 	}
 	return ""

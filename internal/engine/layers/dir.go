@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -22,34 +21,39 @@ func PartName(i int, c jobdir.Codec) string {
 	return jobdir.FileName(store.PartPrefix, i, c, jobdir.ListsSuffix)
 }
 
-// answersPrefix is the prefix of the names of files of answers, which no step reads.
-const answersPrefix = "_answers-"
+// statesPrefix is the prefix of the names of files of states, which no map reads.
+const statesPrefix = "_states-"
 
-// AnswersName returns the name of the file of answers beside shard i: _answers-00000.lists. It is packed, even if
+// StatesName returns the name of the file of states beside shard i: _states-00000.lists. It is packed, even if
 // the shard is text.
-func AnswersName(i int) string {
-	return jobdir.FileName(answersPrefix, i, jobdir.Packed, jobdir.ListsSuffix)
+func StatesName(i int) string {
+	return jobdir.FileName(statesPrefix, i, jobdir.Packed, jobdir.ListsSuffix)
 }
 
-// OutboxName returns the name of the file of messages that reducer i sends to other tiers:
-// to-00000.lists, which contains those to all tiers. Text has one file for each receiving
-// tier, such as to-00012-00000 for tier 12.
-func OutboxName(i, tier int, c jobdir.Codec) string {
+// IsStates reports whether a file of a directory has states.
+func IsStates(name string) bool { return strings.HasPrefix(name, statesPrefix) }
+
+// OutboxName returns the name of the file of messages that reducer i sends to other stages:
+// to-00000.lists, which contains those to all stages. Text has one file for each receiving
+// stage, such as to-00012-00000 for tier 12, or to-00012.3-00000 for pass 3 over it.
+func OutboxName(i int, to Stage, c jobdir.Codec) string {
 	if c == jobdir.Text {
-		return fmt.Sprintf("%s%05d-%05d", store.OutboxPrefix, tier, i)
+		return fmt.Sprintf("%s%05d%s-%05d", store.OutboxPrefix, to.Tier(), to.Suffix(), i)
 	}
 	return jobdir.FileName(store.OutboxPrefix, i, c, jobdir.ListsSuffix)
 }
 
-// OutboxGlob returns a pattern that matches the text files of messages to a tier, one from
+// OutboxGlob returns a pattern that matches the text files of messages to a stage, one from
 // each reducer that sends any.
-func OutboxGlob(tier int) string { return fmt.Sprintf("%s%05d-*", store.OutboxPrefix, tier) }
+func OutboxGlob(to Stage) string {
+	return fmt.Sprintf("%s%05d%s-*", store.OutboxPrefix, to.Tier(), to.Suffix())
+}
 
 // A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
-// some 48 bytes of memory for each tier that receives messages from it.
+// some 48 bytes of memory for each stage that receives messages from it.
 type Dir struct {
-	Path                  string
-	parts, boxes, answers []*file
+	Path                 string
+	parts, boxes, states []*file
 }
 
 // A file is a file of rows of a game, from a directory or from the table.
@@ -59,11 +63,11 @@ type file struct {
 	seal *store.SealedFile
 	g    game.Game
 
-	in    store.File          // nil if not open
-	list  *streamfmt.ListFile // nil for text, and before the file is first opened
-	tier  int                 // the receiving tier, for a text file of an outbox
-	cells []streamfmt.Cell    // for a Source
-	runs  []run               // of cells
+	in       store.File          // nil if not open
+	list     *streamfmt.ListFile // nil for text, and before the file is first opened
+	receiver Stage               // for a text file of an outbox
+	cells    []streamfmt.Cell    // for a Source
+	runs     []run               // of cells
 }
 
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
@@ -111,8 +115,8 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 		switch {
 		case strings.HasPrefix(name, store.PartPrefix):
 			d.parts = append(d.parts, f)
-		case strings.HasPrefix(name, answersPrefix):
-			d.answers = append(d.answers, f)
+		case IsStates(name):
+			d.states = append(d.states, f)
 		case strings.HasPrefix(name, store.OutboxPrefix):
 			if f, err = f.box(); err != nil {
 				return nil, err
@@ -123,7 +127,7 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	return d, nil
 }
 
-// box reads which tiers receive messages from an outbox file.
+// box reads which stages receive messages from an outbox file.
 func (f *file) box() (*file, error) {
 	if !f.isText() {
 		opened, err := f.open()
@@ -132,12 +136,11 @@ func (f *file) box() (*file, error) {
 		}
 		return opened, opened.close()
 	}
-	digits, _, _ := strings.Cut(strings.TrimPrefix(path.Base(f.name), store.OutboxPrefix), "-")
-	tier, err := strconv.ParseUint(digits, 10, 31)
-	if last := game.LastTier(f.g); err != nil || int(tier) > last {
-		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), last)}
+	text, _, _ := strings.Cut(strings.TrimPrefix(path.Base(f.name), store.OutboxPrefix), "-")
+	var ok bool
+	if f.receiver, ok = ParseStage(text, game.LastTier(f.g)); !ok {
+		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), game.LastTier(f.g))}
 	}
-	f.tier = int(tier)
 	return f, nil
 }
 
@@ -145,12 +148,12 @@ func (f *file) isText() bool { return jobdir.ReadsText && jobdir.IsText(f.name) 
 
 func (f *file) width() int { return streamfmt.KeyWidth(f.g.KeyBits()) }
 
-// sendsTo reports whether an outbox file contains messages to a tier.
-func (f *file) sendsTo(tier int) bool {
+// sendsTo reports whether an outbox file contains messages to a stage.
+func (f *file) sendsTo(to Stage) bool {
 	if f.isText() {
-		return f.tier == tier
+		return f.receiver == to
 	}
-	_, ok := slices.BinarySearch(f.list.Tiers(), tier)
+	_, ok := slices.BinarySearch(f.list.Tiers(), int(to))
 	return ok
 }
 
@@ -201,29 +204,30 @@ func (f *file) with(do func(f *file) error) error {
 	return cmp.Or(do(o), o.close())
 }
 
-// Receivers returns the tiers that receive messages from the directory, ascending.
+// Receivers returns the numbers of the stages that receive messages from the directory, ascending: those of tiers, then
+// those of passes.
 func (d *Dir) Receivers() []int {
-	var tiers []int
+	var stages []int
 	for _, b := range d.boxes {
 		if b.list != nil {
-			tiers = append(tiers, b.list.Tiers()...)
+			stages = append(stages, b.list.Tiers()...)
 		} else {
-			tiers = append(tiers, b.tier)
+			stages = append(stages, int(b.receiver))
 		}
 	}
-	slices.Sort(tiers)
-	return slices.Compact(tiers)
+	slices.Sort(stages)
+	return slices.Compact(stages)
 }
 
-// TextTo returns the paths of the text files of messages to a tier. all reports whether
+// TextTo returns the paths of the text files of messages to a stage. all reports whether
 // these are complete, because no outbox file of the directory is packed.
-func (d *Dir) TextTo(tier int) (files []string, all bool) {
+func (d *Dir) TextTo(to Stage) (files []string, all bool) {
 	all = true
 	for _, b := range d.boxes {
 		switch {
 		case b.list != nil:
 			all = false
-		case b.tier == tier:
+		case b.receiver == to:
 			files = append(files, b.name)
 		}
 	}

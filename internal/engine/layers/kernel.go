@@ -2,6 +2,7 @@ package layers
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -18,8 +19,7 @@ func (e *PositionError) Error() string {
 	return fmt.Sprintf("position %s: %s", game.Key(e.Game, e.Key), e.Reason)
 }
 
-// A Kernel does the work of a job on its intervals, in the forward or the retrograde pass. It
-// is used by one goroutine.
+// A Kernel does the work of a job on its intervals. It is used by one goroutine.
 type Kernel interface {
 	// Do processes the rows of an interval. A violation of the rules is a *PositionError.
 	Do(r *Rows) error
@@ -29,10 +29,21 @@ type Kernel interface {
 
 // Rows are the sorted rows of an interval, in memory that is reused for the next one.
 type Rows struct {
-	Predecessors []Row // input; the forward pass removes duplicates
-	Messages     []Row // input of the retrograde pass
-	Answers      []Row // output of the forward pass, and input of the retrograde pass, if answers are kept
-	Values       []Row // output of the retrograde pass
+	// Predecessors are input of all steps but solve of a tier with inner moves, and ties. The
+	// forward pass removes duplicates, begin the rows of decided positions.
+	Predecessors []Row
+	// Messages are input of the retrograde pass.
+	Messages []Row
+	// Known are the states that earlier passes have stored: input, of possible and mark at least
+	// those of the keys of Predecessors, of solve and ties at least those of the keys of Messages,
+	// of all other steps those of all keys.
+	Known []Row
+	// States are the states that the job adds or changes: output of all steps but solve and values.
+	States []Row
+	// Values are the output of values, and of solve in a tier without inner moves.
+	Values []Row
+	// Edges calls do for each predecessor of decided[i], for solve and ties.
+	Edges func(decided []Row, do func(i int, predecessor game.Position) error) error
 }
 
 // Made returns the rows that a job writes as its shards, which are of the given kind.
@@ -43,33 +54,56 @@ func (r *Rows) Made(kind Kind) []Row {
 	return r.Predecessors
 }
 
-// NewKernel returns the kernel of a step and a tier. It sends messages through out, whose
-// kind must be that of the step's messages. If answers is set, the forward pass writes them, and
-// the retrograde pass reads them instead of asking the rules.
-func NewKernel(name string, g game.Game, tier int, out *Outbox, answers bool) Kernel {
-	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: tier, out: out, answers: answers}
-	if name == step.Solve {
+// NewKernel returns the kernel of the job of a step and a stage. It sends messages through out, whose
+// kind must be that of the step's messages. If known is false, solve of a tier without inner moves asks the rules
+// in place of reading Rows.Known.
+func NewKernel(name string, g game.Game, at Stage, out *Outbox, known bool) Kernel {
+	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: at.Tier(), pass: at.Pass(), loops: game.Loops(g, at.Tier()), out: out, known: known}
+	k.symmetric, _ = g.(game.Symmetric)
+	k.reversible, _ = g.(game.Reversible)
+	k.layered, _ = g.(game.Layered)
+	switch {
+	case name == step.Begin:
+		return &begin{k}
+	case name == step.Values:
+		return &values{k}
+	case name == step.Ties || name == step.Solve && k.loops:
+		return &pass{kernel: k}
+	case name == step.Solve:
 		return &solve{k}
 	}
-	return &possible{k}
+	return &possible{kernel: k}
 }
 
-// A kernel contains what possible and solve have in common. It counts the positions
-// written, and how many of them are done (terminal, or, in solve, with a value, which all
-// have). As messages it counts the rows sent; several moves of a position to the same
+// A kernel contains what all kernels have in common. It counts the positions written, and how many of them are done
+// (terminal, or with a value). As messages it counts the rows sent; several moves of a position to the same
 // successor count once.
 type kernel struct {
 	step.Counters
 
-	g       game.Game
-	values  game.Values
-	answers bool
-	asked   game.Game // g, with the positions of batch computed
-	batched bool
-	batch   []game.Position
-	tier    int
-	out     *Outbox
-	moves   []game.Move
+	g          game.Game
+	values     game.Values
+	layered    game.Layered    // nil: one tier
+	symmetric  game.Symmetric  // nil: each position is stored
+	reversible game.Reversible // nil: predecessors are stored
+	known      bool
+	asked      game.Game // g, with the positions of batch computed
+	batched    bool
+	batch      []game.Position
+	tier, pass int
+	loops      bool
+	out        *Outbox
+	moves      []game.Move
+	tiers      []int // of moves
+	before     []game.Position
+}
+
+// tierOf returns the tier of a position.
+func (k *kernel) tierOf(p game.Position) int {
+	if k.layered == nil {
+		return 0
+	}
+	return k.layered.Tier(p)
 }
 
 // ask has the first position of rows, which are sorted, computed, and many of the next ones with it. first is true
@@ -91,185 +125,315 @@ func (k *kernel) ask(rows []Row, first bool) (err error) {
 	return err
 }
 
-// answer asks the rules for a position that ask has had computed. It returns the word of a row of answers, and the
-// moves, one for each successor.
-func (k *kernel) answer(p game.Position) (word uint64, moves []game.Move, err error) {
+// answer asks the rules for a position that ask has had computed. It sets the moves, one for each successor, and their
+// tiers.
+func (k *kernel) answer(p game.Position) (State, error) {
 	mover := k.asked.ToMove(p)
+	k.moves, k.tiers = k.moves[:0], k.tiers[:0]
 	if v := k.asked.Primitive(p); v != 0 {
-		return Message(k.values.Ended(v, mover), 0), nil, nil
+		return decided(k.values.Ended(v, mover)), nil
 	}
-	k.moves = game.DistinctMoves(k.asked.Moves(k.moves[:0], p))
-	if len(k.moves) == 0 {
-		return 0, nil, &PositionError{k.g, p, "it is not terminal, and has no moves"}
+	k.moves = k.asked.Moves(k.moves, p)
+	if k.symmetric != nil {
+		for i := range k.moves {
+			k.moves[i].To = k.symmetric.Canonical(k.moves[i].To)
+		}
 	}
-	return Message(game.NewValue(game.Undecided, int(mover)), len(k.moves)), k.moves, nil
+	k.moves = game.DistinctMoves(k.moves)
+	if n := len(k.moves); n == 0 {
+		return 0, &PositionError{k.g, p, "it is not terminal, and has no moves"}
+	} else if n > mostMoves {
+		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, at most %d are provided for", n, mostMoves)}
+	}
+	inner := 0
+	for _, m := range k.moves {
+		tier := k.tierOf(m.To)
+		if tier < k.tier || tier == k.tier && !k.loops || tier > game.LastTier(k.g) {
+			return 0, k.errTier(p, m.To, tier)
+		}
+		if tier == k.tier {
+			inner++
+		}
+		k.tiers = append(k.tiers, tier)
+	}
+	return opened(mover, inner, len(k.moves)-inner), nil
+}
+
+// errTier returns the error of a move to a tier to which none may lead.
+func (k *kernel) errTier(p, successor game.Position, tier int) error {
+	want := "one of the tiers after it"
+	if k.loops {
+		want = "this tier or one after it"
+	}
+	return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected %s, up to %d", k.tier, game.Key(k.g, successor), tier, want, game.LastTier(k.g))}
 }
 
 func (k *kernel) Counted() step.Counters { return k.Counters }
 
-// A possible is the kernel of the forward pass, which receives no messages.
-type possible struct{ kernel }
+// A possible is the kernel of the forward pass: init, possible and mark.
+type possible struct {
+	kernel
+	fresh []Row // one row of each new position
+}
 
+// Do finds the positions that are not known, and sends them to their successors.
 func (k *possible) Do(r *Rows) error {
-	r.Predecessors, r.Answers = merge(r.Predecessors, Predecessors), r.Answers[:0]
+	r.Predecessors, r.States, k.fresh = merge(r.Predecessors, Predecessors), r.States[:0], k.fresh[:0]
+	known := r.Known
 	for i, row := range r.Predecessors {
 		if i > 0 && row.Key == r.Predecessors[i-1].Key {
 			continue
 		}
-		if err := k.ask(r.Predecessors[i:], i == 0); err != nil {
+		for len(known) > 0 && known[0].Key < row.Key {
+			known = known[1:]
+		}
+		if len(known) == 0 || known[0].Key > row.Key {
+			k.fresh = append(k.fresh, row)
+		}
+	}
+	for i, row := range k.fresh {
+		if err := k.ask(k.fresh[i:], i == 0); err != nil {
 			return err
 		}
-		answer, moves, err := k.answer(row.Key)
+		state, err := k.answer(row.Key)
 		if err != nil {
 			return err
 		}
-		if k.answers {
-			r.Answers = append(r.Answers, Row{Key: row.Key, Word: answer})
-		}
+		r.States = append(r.States, Row{Key: row.Key, Word: uint64(state)})
 		k.Positions++
-		if len(moves) == 0 {
+		if len(k.moves) == 0 {
 			k.Finished++
 		}
-		if err := k.send(row.Key, moves); err != nil {
+		if err := k.send(row.Key); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// send sends a position to its successors.
-func (k *possible) send(p game.Position, moves []game.Move) error {
-	for i := range moves {
-		successor := moves[i].To
-		tier := game.TierOf(k.g, successor)
-		if tier <= k.tier || tier > game.LastTier(k.g) {
-			return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected one of the tiers after it, up to %d", k.tier, game.Key(k.g, successor), tier, game.LastTier(k.g))}
+// send sends a position to its successors. A game that is Reversible does not need its predecessors.
+func (k *possible) send(p game.Position) error {
+	for i, m := range k.moves {
+		row, to := Row{Key: m.To, Word: p}, At(k.tiers[i], 0)
+		if k.reversible != nil {
+			row.Word = m.To
 		}
-		if err := k.out.Send(tier, Row{Key: successor, Word: p}); err != nil {
+		if k.tiers[i] == k.tier {
+			to = At(k.tier, k.pass+1)
+		}
+		if err := k.out.Send(to, row); err != nil {
 			return err
 		}
 	}
-	k.Messages += int64(len(moves))
+	k.Messages += int64(len(k.moves))
 	return nil
 }
 
-// A solve is the kernel of the retrograde pass.
+// A solve is the kernel of the retrograde pass over a tier without inner moves.
 type solve struct{ kernel }
 
 // Do checks that each position receives one message from each of its successors, and that
 // there is no message to any other position.
 func (k *solve) Do(r *Rows) error {
 	r.Values = r.Values[:0]
-	predecessors, messages, answers := r.Predecessors, r.Messages, r.Answers
+	predecessors, messages, known := r.Predecessors, r.Messages, r.Known
 	for len(predecessors) > 0 {
 		p := predecessors[0].Key
-		answer, err := k.known(predecessors, &answers, len(r.Values) == 0)
+		state, err := k.stateOf(predecessors, &known, len(r.Values) == 0)
 		if err != nil {
 			return err
 		}
-		n := 1
-		for n < len(predecessors) && predecessors[n].Key == p {
-			n++
+		n := countKey(predecessors)
+		received, err := k.received(p, &messages)
+		if err != nil {
+			return err
 		}
-		received := 0
-		for received < len(messages) && messages[received].Key <= p {
-			received++
-		}
-		v, err := k.value(p, answer, messages[:received])
+		v, err := k.value(p, state, received)
 		if err != nil {
 			return err
 		}
 		r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
-		if err := k.send(predecessors[:n], v); err != nil {
+		if err := k.sendBack(p, predecessors[:n], v, outerTiers); err != nil {
 			return err
 		}
-		predecessors, messages = predecessors[n:], messages[received:]
+		predecessors = predecessors[n:]
 	}
-	if len(messages) > 0 {
-		return k.errUnknownRecipient(messages[0].Key)
+	if err := k.checkRest(messages); err != nil {
+		return err
 	}
-	if k.answers && len(answers) > 0 {
-		return &PositionError{k.g, answers[0].Key, "an answer of the rules is stored, but no list of predecessors contains the position"}
+	if k.known && len(known) > 0 {
+		return &PositionError{k.g, known[0].Key, "a state is stored, but no list of predecessors contains the position"}
 	}
 	k.Positions += int64(len(r.Values))
 	k.Finished += int64(len(r.Values))
 	return nil
 }
 
-// known returns the answer for the position of the first row, which it removes from answers, or asks for it.
-func (k *solve) known(rows []Row, answers *[]Row, first bool) (word uint64, err error) {
+// countKey returns how many of rows, which are sorted, have the key of the first.
+func countKey(rows []Row) int {
+	n := 1
+	for n < len(rows) && rows[n].Key == rows[0].Key {
+		n++
+	}
+	return n
+}
+
+// stateOf returns the state of the position of the first row, which it removes from known, or asks for it.
+func (k *solve) stateOf(rows []Row, known *[]Row, first bool) (State, error) {
 	p := rows[0].Key
-	if !k.answers {
+	if !k.known {
 		if err := k.ask(rows, first); err != nil {
 			return 0, err
 		}
-		word, _, err = k.answer(p)
-		return word, err
+		return k.answer(p)
 	}
-	if len(*answers) == 0 || (*answers)[0].Key != p {
-		return 0, &PositionError{k.g, p, "no answer of the rules is stored for this position"}
+	if len(*known) == 0 || (*known)[0].Key != p {
+		return 0, &PositionError{k.g, p, "no state is stored for this position"}
 	}
-	word, *answers = (*answers)[0].Word, (*answers)[1:]
-	return word, nil
+	var state State
+	state, *known = State((*known)[0].Word), (*known)[1:]
+	if !state.valid() {
+		return 0, &PositionError{k.g, p, "the stored state is none"}
+	}
+	return state, nil
+}
+
+// received removes the messages to p from messages, and returns them.
+func (k *kernel) received(p game.Position, messages *[]Row) ([]Row, error) {
+	all := *messages
+	for len(all) > 0 && all[0].Key < p {
+		if k.reversible == nil {
+			return nil, k.errUnknownRecipient(all[0].Key)
+		}
+		all = all[1:]
+	}
+	n := 0
+	for n < len(all) && all[n].Key == p {
+		n++
+	}
+	*messages = all[n:]
+	return all[:n], nil
+}
+
+// checkRest checks messages that no position has received. A Reversible game sends some to positions that play cannot
+// reach.
+func (k *kernel) checkRest(messages []Row) error {
+	if len(messages) > 0 && k.reversible == nil {
+		return k.errUnknownRecipient(messages[0].Key)
+	}
+	return nil
 }
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
-func (k *solve) errUnknownRecipient(p game.Position) error {
+func (k *kernel) errUnknownRecipient(p game.Position) error {
 	return &PositionError{k.g, p, "received a message, but no list of predecessors contains the position"}
 }
 
-// value returns the value of a position with the given answer that has received the given messages.
-func (k *solve) value(p game.Position, answer uint64, messages []Row) (game.Value, error) {
-	if len(messages) > 0 && messages[0].Key != p {
-		return 0, k.errUnknownRecipient(messages[0].Key)
+// errCount returns the error of a position that has received messages of a wrong number of successors.
+func (k *kernel) errCount(p game.Position, successors, received int) error {
+	why := "messages are missing"
+	if received > successors {
+		why = "duplicate messages"
 	}
-	ended, successors := ValueOf(answer), TimesOf(answer)
-	if ended.Valid() {
+	return &PositionError{k.g, p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
+}
+
+// checkMessage checks a message to an open position.
+func (k *kernel) checkMessage(m Row) error {
+	v := ValueOf(m.Word)
+	if v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && TimesOf(m.Word) > 0 {
+		return nil
+	}
+	return &PositionError{k.g, m.Key, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
+}
+
+// value returns the value of a position with the given state that has received the given messages.
+func (k *solve) value(p game.Position, state State, messages []Row) (game.Value, error) {
+	if v := state.Value(); v != 0 {
 		if len(messages) > 0 {
 			return 0, &PositionError{k.g, p, "received a message, but the position is terminal"}
 		}
-		return ended, nil
+		return v, nil
 	}
-	mover := game.Player(ended.Remoteness())
 	received, best := 0, game.Value(0)
-	for _, m := range messages {
+	for i, m := range messages {
 		received += TimesOf(m.Word)
-		v := ValueOf(m.Word)
-		if !v.Valid() || v.Remoteness() >= game.MaxRemoteness {
-			return 0, &PositionError{k.g, p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
+		if err := k.checkMessage(m); err != nil {
+			return 0, err
 		}
-		if best == 0 || k.values.Better(mover, v, best) {
+		if v := ValueOf(m.Word); i == 0 || k.values.Better(state.Mover(), v, best) {
 			best = v
 		}
 	}
-	if received != successors {
-		why := "messages are missing"
-		if received > successors {
-			why = "duplicate messages"
-		}
-		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
+	if received != state.outer() {
+		return 0, k.errCount(p, state.outer(), received)
 	}
 	return k.values.Before(best), nil
 }
 
-// send sends the value of a position to its predecessors.
-func (k *solve) send(predecessors []Row, v game.Value) error {
-	if k.tier == 0 {
-		return nil // the initial position has no predecessors
+// The predecessors to which sendBack sends.
+const (
+	innerTier = 1 << iota
+	outerTiers
+)
+
+// sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
+func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
+	if k.reversible != nil {
+		return k.sendReversed(p, v, which)
 	}
-	word := Message(v, 1)
-	for i, r := range predecessors {
-		if i > 0 && r.Word == predecessors[i-1].Word {
+	for i, r := range rows {
+		if r.Word == r.Key || i > 0 && r.Word == rows[i-1].Word { // the initial position, or a move to the same position
 			continue
 		}
-		tier := game.TierOf(k.g, r.Word)
-		if tier < 0 || tier >= k.tier {
-			return &PositionError{k.g, r.Key, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, r.Word), tier, k.tier)}
-		}
-		if err := k.out.Send(tier, Row{Key: r.Word, Word: word}); err != nil {
+		if err := k.sendTo(p, r.Word, v, which); err != nil {
 			return err
 		}
-		k.Messages++
 	}
 	return nil
+}
+
+// sendReversed is sendBack for a Reversible game. Equal canonical predecessors count once.
+func (k *kernel) sendReversed(p game.Position, v game.Value, which int) error {
+	k.before = k.reversible.Predecessors(k.before[:0], p)
+	if k.symmetric != nil {
+		for i, from := range k.before {
+			k.before[i] = k.symmetric.Canonical(from)
+		}
+	}
+	slices.Sort(k.before)
+	for _, from := range slices.Compact(k.before) {
+		if from != p {
+			if err := k.sendTo(p, from, v, which); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sendTo sends the value v of p to a predecessor.
+func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, which int) error {
+	tier := k.tierOf(predecessor)
+	to := At(tier, 0)
+	switch {
+	case tier == k.tier && k.loops:
+		if which&innerTier == 0 {
+			return nil
+		}
+		to = At(tier, v.Remoteness()+1)
+		if v.Outcome() == game.Tie {
+			to = At(tier, Ties+v.Remoteness()+1)
+		}
+		if v.Remoteness() >= game.MaxRemoteness {
+			return &PositionError{k.g, p, fmt.Sprintf("it is decided in %d plies, at most %d are provided for", v.Remoteness(), game.MaxRemoteness-1)}
+		}
+		k.Inner++
+	case tier < 0 || tier >= k.tier:
+		return &PositionError{k.g, p, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, predecessor), tier, k.tier)}
+	case which&outerTiers == 0:
+		return nil
+	}
+	k.Messages++
+	return k.out.Send(to, Row{Key: predecessor, Word: Message(v, 1)})
 }

@@ -54,15 +54,28 @@ const (
 	Predecessors = streamfmt.Predecessors
 	Messages     = streamfmt.Messages
 	Values       = streamfmt.Values
+	States       = streamfmt.States
 )
 
-// KindsOf returns the kinds of the rows that a job of a step writes: those in its shards,
-// and those that it sends to other tiers.
-func KindsOf(name string) (shard, sent Kind) {
-	if name == step.Solve {
-		return Values, Messages
+// Writes is what the job of a step on a tier writes: shards of rows of a kind, or none; states; and rows of a kind that it
+// sends to other stages.
+type Writes struct {
+	Shards, States bool
+	Shard, Sent    Kind
+}
+
+// WritesOf returns what the job of a step on a tier writes.
+func WritesOf(name string, g game.Game, tier int) Writes {
+	loops := game.Loops(g, tier)
+	switch {
+	case name == step.Values || name == step.Solve && !loops:
+		return Writes{Shards: true, Shard: Values, Sent: Messages}
+	case name == step.Begin:
+		return Writes{Shards: true, Shard: Predecessors, States: true, Sent: Messages}
+	case name == step.Solve || name == step.Ties:
+		return Writes{States: true, Sent: Messages}
 	}
-	return Predecessors, Predecessors
+	return Writes{Shards: true, Shard: Predecessors, States: true, Sent: Predecessors}
 }
 
 // Message returns the word of a message: the value of a solved successor, and the number of
@@ -77,4 +90,7 @@ func TimesOf(word uint64) int { return int(word >> 16) }
 
 // Start returns the input rows of the job init: the initial position, which has no
 // predecessor. The kernel turns them into tier 0.
-func Start(g game.Game) []Row { return []Row{{Key: g.Start(), Word: g.Start()}} }
+func Start(g game.Game) []Row {
+	p := game.CanonicalOf(g, g.Start())
+	return []Row{{Key: p, Word: p}}
+}

@@ -55,7 +55,7 @@ func (o *Outbox) SendEdges(from game.Position, moves []game.Move) error {
 	e.mixed, e.last = e.mixed || from < e.last, from
 	for _, m := range moves {
 		if e.bits == 0 {
-			if err := o.Send(0, Row{Key: m.To, Word: from}); err != nil {
+			if err := o.Send(At(0, 0), Row{Key: m.To, Word: from}); err != nil {
 				return err
 			}
 			continue
@@ -198,7 +198,7 @@ func (m *Moves) take(fsys store.FS, dir string, g game.Cyclic, received, open in
 	if err != nil {
 		return err
 	}
-	edges, err := OpenInbox([]*Dir{d}, 0, Predecessors)
+	edges, err := OpenInbox([]*Dir{d}, At(0, 0), Predecessors)
 	if err != nil {
 		return err
 	}

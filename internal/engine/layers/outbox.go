@@ -32,51 +32,71 @@ type Outbox struct {
 	kind  Kind
 	codec jobdir.Codec
 	most  int
-	emit  func(tier int, c *jobdir.Chunk) error
+	emit  func(to Stage, c *jobdir.Chunk) error
 	chunk *jobdir.Chunk
 
 	rows    []Row
-	tiers   []uint16 // receiving tier of each row; at most game.MaxRemoteness
+	to      []uint16 // by row, the receiver, an index into stages
+	stages  []Stage  // pass 0 of all tiers, then others that have received rows
+	last    int      // of pass 0 of all tiers
 	sorter  sorter
-	numbers []int // by tier; where Flush puts the next row of the tier
+	numbers []int // by receiver; where Flush puts its next row
 
 	edges edgeBuffer // in place of rows, if the game has few enough positions
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
-// the chunk; its tier is only meaningful for text.
-func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(tier int, c *jobdir.Chunk) error) *Outbox {
-	return &Outbox{
+// the chunk; its stage is only meaningful for text.
+func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(to Stage, c *jobdir.Chunk) error) *Outbox {
+	o := &Outbox{
 		kind: kind, codec: c, most: min(max(1, most), math.MaxInt32), emit: emit, // edgeBuffer.sort counts in 32 bits
-		chunk:   jobdir.NewChunk(g, c),
-		numbers: make([]int, game.LastTier(g)+2),
-		edges:   edgeBuffer{bits: edgeBits(g)},
+		chunk: jobdir.NewChunk(g, c),
+		last:  game.LastTier(g),
+		edges: edgeBuffer{bits: edgeBits(g)},
 	}
+	for tier := range o.last + 1 {
+		o.stages = append(o.stages, At(tier, 0))
+	}
+	return o
 }
 
 // Inherit gives an empty outbox the memory of an old one that is no longer used.
 func (o *Outbox) Inherit(old *Outbox) {
-	most := min(o.most, cap(old.rows), cap(old.tiers))
-	o.rows, o.tiers, o.sorter = old.rows[:0:most], old.tiers[:0:most], old.sorter
+	most := min(o.most, cap(old.rows), cap(old.to))
+	o.rows, o.to, o.sorter = old.rows[:0:most], old.to[:0:most], old.sorter
 	o.chunk.Inherit(old.chunk)
 	o.edges.all, o.edges.spare = old.edges.all[:0:min(o.most, cap(old.edges.all))], old.edges.spare
 }
 
 // Memory returns the number of bytes that the buffered rows of o have taken.
 func (o *Outbox) Memory() int {
-	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.tiers) + 8*(cap(o.edges.all)+cap(o.edges.spare))
+	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.to) + 8*(cap(o.edges.all)+cap(o.edges.spare))
 }
 
-// Send adds a row that is sent to a tier, which is at most the last tier of the game.
-func (o *Outbox) Send(tier int, row Row) error {
+// Send adds a row that is sent to a stage, whose tier is at most the last one of the game.
+func (o *Outbox) Send(to Stage, row Row) error {
 	if len(o.rows) == cap(o.rows) {
 		if err := o.makeRoom(); err != nil {
 			return err
 		}
 	}
 	o.rows = append(o.rows, row)
-	o.tiers = append(o.tiers, uint16(tier))
+	o.to = append(o.to, o.receiver(to))
 	return nil
+}
+
+// receiver returns the index of a stage. There are at most 1<<14 tiers, and 1<<15 passes over one.
+func (o *Outbox) receiver(to Stage) uint16 {
+	if to.Pass() == 0 {
+		return uint16(to)
+	}
+	for i, s := range o.stages[o.last+1:] {
+		if s == to {
+			return uint16(o.last + 1 + i)
+		}
+	}
+	o.stages = append(o.stages, to)
+	return uint16(len(o.stages) - 1)
 }
 
 // makeRoom grows the buffer, or flushes it if it has reached its limit.
@@ -86,7 +106,7 @@ func (o *Outbox) makeRoom() error {
 	}
 	n := min(o.most, max(firstRows, 2*cap(o.rows)))
 	o.rows = append(make([]Row, 0, n), o.rows...)
-	o.tiers = append(make([]uint16, 0, n), o.tiers...)
+	o.to = append(make([]uint16, 0, n), o.to...)
 	return nil
 }
 
@@ -101,72 +121,79 @@ func (o *Outbox) Flush() error {
 	if cap(o.sorter.spare) < len(o.rows) {
 		o.sorter.spare = make([]Row, cap(o.rows))
 	}
-	byTier, spare := o.byTier()
+	all, spare := o.byReceiver()
 	from := 0
-	for tier, to := range o.numbers[:len(o.numbers)-1] {
+	for i, to := range o.numbers {
 		if from == to {
 			continue
 		}
-		rows := byTier[from:to]
+		rows := all[from:to]
 		if !inOrder(rows) {
 			o.sorter.sortWith(rows, spare[from:to])
 		}
-		if err := o.add(tier, merge(rows, o.kind)); err != nil {
+		if err := o.add(o.stages[i], merge(rows, o.kind)); err != nil {
 			return err
 		}
 		from = to
 	}
-	o.rows, o.tiers = o.rows[:0], o.tiers[:0]
+	o.rows, o.to = o.rows[:0], o.to[:0]
 	return o.emitChunk(0)
 }
 
-// byTier returns the buffered rows in the order of their tiers, and spare memory for as many. numbers[tier] becomes the
-// index after the last row of the tier.
-func (o *Outbox) byTier() (rows, spare []Row) {
+// byReceiver returns the buffered rows in the order of their receivers, and spare memory for as many. numbers[i]
+// becomes the index after the last row of receiver i.
+func (o *Outbox) byReceiver() (rows, spare []Row) {
 	rows, spare = o.rows, o.sorter.spare[:len(o.rows)]
-	if len(o.numbers) == 2 { // the game has one tier
-		o.numbers[0] = len(rows)
+	// A counting sort, which keeps the order of the rows of each receiver.
+	o.numbers = slices.Grow(o.numbers[:0], len(o.stages))[:len(o.stages)]
+	clear(o.numbers)
+	for _, i := range o.to {
+		o.numbers[i]++
+	}
+	sum, most := 0, 0
+	for i, n := range o.numbers {
+		o.numbers[i], most = sum, max(most, n)
+		sum += n
+	}
+	if most == len(rows) { // there is one
+		for i := range o.numbers {
+			if o.numbers[i] == 0 && i >= int(o.to[0]) {
+				o.numbers[i] = len(rows)
+			}
+		}
 		return rows, spare
 	}
-	// A counting sort, which keeps the order of the rows of each tier.
-	clear(o.numbers)
-	for _, tier := range o.tiers {
-		o.numbers[tier+1]++
-	}
-	for i := 1; i < len(o.numbers); i++ {
-		o.numbers[i] += o.numbers[i-1]
-	}
-	for i, tier := range o.tiers {
-		spare[o.numbers[tier]] = rows[i]
-		o.numbers[tier]++
+	for j, i := range o.to {
+		spare[o.numbers[i]] = rows[j]
+		o.numbers[i]++
 	}
 	return spare, rows
 }
 
 // add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough, and
 // at the end if it is text.
-func (o *Outbox) add(tier int, rows []Row) error {
+func (o *Outbox) add(to Stage, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
 		if o.OnSorted != nil {
 			o.OnSorted(piece)
 		}
-		if o.chunk.AddRows(tier, piece, o.kind); o.chunk.Size() >= chunkSize {
-			if err := o.emitChunk(tier); err != nil {
+		if o.chunk.AddRows(int(to), piece, o.kind); o.chunk.Size() >= chunkSize {
+			if err := o.emitChunk(to); err != nil {
 				return err
 			}
 		}
 	}
 	if o.codec == jobdir.Text {
-		return o.emitChunk(tier)
+		return o.emitChunk(to)
 	}
 	return nil
 }
 
-func (o *Outbox) emitChunk(tier int) error {
+func (o *Outbox) emitChunk(to Stage) error {
 	if o.chunk.Size() == 0 {
 		return nil
 	}
-	err := o.emit(tier, o.chunk)
+	err := o.emit(to, o.chunk)
 	o.chunk.Reset()
 	return err
 }
@@ -216,19 +243,19 @@ func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g 
 	return &OutboxWriter{create: create, reducer: i, g: g, kind: kind, codec: c, files: make(map[string]*jobdir.Writer)}
 }
 
-// Append writes a chunk of sorted rows. Text is sent to the given tier, packed rows to the tiers
+// Append writes a chunk of sorted rows. Text is sent to the given stage, packed rows to the stages
 // that the chunk names.
-func (w *OutboxWriter) Append(tier int, c *jobdir.Chunk) error {
+func (w *OutboxWriter) Append(to Stage, c *jobdir.Chunk) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil {
-		w.err = w.append(tier, c)
+		w.err = w.append(to, c)
 	}
 	return w.err
 }
 
-func (w *OutboxWriter) append(tier int, c *jobdir.Chunk) error {
-	name := OutboxName(w.reducer, tier, w.codec)
+func (w *OutboxWriter) append(to Stage, c *jobdir.Chunk) error {
+	name := OutboxName(w.reducer, to, w.codec)
 	file := w.files[name]
 	if file == nil {
 		out, err := w.create(name)

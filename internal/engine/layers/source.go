@@ -24,12 +24,12 @@ const MaxOpen = 64
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A Source is the rows of one tier and kind in several files: its shards, or the messages
-// that the tier has received. In a text file, a cell is consecutive lines, in any order.
+// A Source is the rows of one tier and kind in several files: its shards or states, or the messages
+// that a stage of the tier has received. In a text file, a cell is consecutive lines, in any order.
 // Its checksum is computed when the file is first read completely, and verified when the
 // cell is read again, so a changed file is noticed. A Source is safe for concurrent use.
 type Source struct {
-	tier  int
+	tier  int // or the number of the stage
 	kind  Kind
 	files []*file
 	rows  int64
@@ -42,12 +42,12 @@ func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(d.parts, tier, kind, true)
 }
 
-// OpenAnswers opens the answers of the rules for the positions of the shards of a directory; nil: it has none.
-func OpenAnswers(d *Dir, tier int) (*Source, error) {
-	if len(d.answers) == 0 {
+// OpenStates opens the states in a directory; nil: it has none.
+func OpenStates(d *Dir, tier int) (*Source, error) {
+	if len(d.states) == 0 {
 		return nil, nil
 	}
-	return openSource(d.answers, tier, Messages, true)
+	return openSource(d.states, tier, States, true)
 }
 
 // OpenFile opens one file that does not belong to the directory of a job, such as a file of
@@ -56,17 +56,17 @@ func OpenFile(fsys store.FS, name string, g game.Game, tier int, kind Kind, seal
 	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
-// OpenInbox opens the messages that the outboxes of some directories contain for a tier.
-func OpenInbox(dirs []*Dir, tier int, kind Kind) (*Source, error) {
+// OpenInbox opens the messages that the outboxes of some directories contain for a stage.
+func OpenInbox(dirs []*Dir, to Stage, kind Kind) (*Source, error) {
 	var boxes []*file
 	for _, d := range dirs {
 		for _, b := range d.boxes {
-			if b.sendsTo(tier) {
+			if b.sendsTo(to) {
 				boxes = append(boxes, b)
 			}
 		}
 	}
-	return openSource(boxes, tier, kind, false)
+	return openSource(boxes, int(to), kind, false)
 }
 
 // openSource opens the rows of a tier in some files. If parts is set, they are shards, and
@@ -201,7 +201,7 @@ func (s *Source) ascends() error {
 		}
 	}
 	for i, c := range f.cells[1:] {
-		if last := f.cells[i].Last; c.First < last || c.First == last && s.kind == Values {
+		if last := f.cells[i].Last; c.First < last || c.First == last && (s.kind == Values || s.kind == States) {
 			return &store.DamageError{Name: f.name, Reason: "its keys do not ascend"}
 		}
 	}
@@ -211,12 +211,12 @@ func (s *Source) ascends() error {
 // readThrough checks the lines of a text file against the rules and, if sorted is set,
 // their order. It returns the cells of the file.
 func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err error) {
-	check := &rowCheck{g: f.g, tier: s.tier}
+	check := newRowCheck(f.g, s.Tier())
 	var cell streamfmt.Cell
 	var before Row
 	var end uint64
 	first := true
-	err = eachRow(f.seal.Reader(f.in, f.name), f.name, f.width(), check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
+	err = eachRow(f.seal.Reader(f.in, f.name), f.name, f.width(), &check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
 		switch {
 		case sorted && !first && row.Key < before.Key:
 			return lines.WantSorted, nil
@@ -301,7 +301,7 @@ func (s *Source) Cells() (n int) {
 }
 
 // Tier returns the tier of all keys.
-func (s *Source) Tier() int { return s.tier }
+func (s *Source) Tier() int { return Stage(s.tier).Tier() }
 
 // Counts returns the number of rows by value, for packed Values; text files are not
 // counted.
@@ -458,6 +458,8 @@ type Loader struct {
 	touching []int // numbers of cells
 	text     []byte
 	sorter   sorter
+
+	newer, union, wanted, picked []Row // see runs.go
 }
 
 // Load returns the rows of an interval, sorted by Key, then Word, in the memory of dst.

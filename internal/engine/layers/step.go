@@ -36,7 +36,7 @@ type filter struct {
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: rowCheck{g: g, tier: o.Tier}}
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: newRowCheck(g, o.Tier)}
 }
 
 // Map runs the map of a step (step.Init, Possible, Solve or Final) from in to out, line by
@@ -152,9 +152,9 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if name == step.Solve {
 		kinds = append(kinds, Messages)
 	}
-	makes, sends := KindsOf(name)
-	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, sends, f.o.Codec, f.rows)
-	kernel := NewKernel(name, f.g, f.o.Tier, outbox.Outbox, false)
+	writes := WritesOf(name, f.g, f.o.Tier)
+	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, writes.Sent, f.o.Codec, f.rows)
+	kernel := NewKernel(name, f.g, At(f.o.Tier, 0), outbox.Outbox, false)
 	b := batch{first: 1}
 	reduce := func() (err error) {
 		f.sorter.sort(b.Predecessors)
@@ -162,13 +162,13 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		if err = kernel.Do(&b.Rows); err != nil {
 			return f.located(&b, err)
 		}
-		err = f.write(b.Made(makes), makes)
+		err = f.write(b.Made(writes.Shard), writes.Shard)
 		b.first += int64(len(b.keys))
 		b.keys, b.Predecessors, b.Messages = b.keys[:0], b.Predecessors[:0], b.Messages[:0]
 		return err
 	}
 	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
-		if name == step.Init && row.Key != f.g.Start() {
+		if name == step.Init && row.Key != Start(f.g)[0].Key {
 			return "the initial position", nil
 		}
 		if n := len(b.keys); n > 0 {

@@ -65,8 +65,8 @@ func CloseRows(all []Rows) error {
 
 // part returns the positions of the job's tier.
 func (j *Job) part(g game.Game) (r Rows, err error) {
-	r.Name, r.Kind = j.Predecessors, layers.Predecessors
-	parts, err := jobdir.Parts(j.FS, j.Predecessors, g.Spec())
+	r.Name, r.Kind = j.Edges[0], layers.Predecessors
+	parts, err := jobdir.Parts(j.FS, r.Name, g.Spec())
 	if err != nil {
 		return r, err
 	}
@@ -74,7 +74,7 @@ func (j *Job) part(g game.Game) (r Rows, err error) {
 		r.Files = parts
 		return r, nil
 	}
-	d, err := layers.OpenDir(j.FS, j.Predecessors, g)
+	d, err := layers.OpenDir(j.FS, r.Name, g)
 	if err != nil {
 		return r, err
 	}
@@ -87,14 +87,14 @@ func (j *Job) inbox(kind layers.Kind) (r Rows, err error) {
 	r.Name, r.Kind = fmt.Sprintf("messages to tier %d", j.Tier), kind
 	var packed []*layers.Dir
 	for _, d := range j.Inbox {
-		if text, all := d.TextTo(j.Tier); all {
+		if text, all := d.TextTo(j.Stage()); all {
 			r.Files = append(r.Files, text...)
 		} else {
 			packed = append(packed, d)
 		}
 	}
 	if len(packed) > 0 {
-		r.Source, err = layers.OpenInbox(packed, j.Tier, kind)
+		r.Source, err = layers.OpenInbox(packed, j.Stage(), kind)
 	}
 	return r, err
 }

@@ -26,6 +26,8 @@ type Job struct {
 	// game with cycles it is the number of the pass, from 1, which is also the remoteness of
 	// the positions that the pass decides.
 	Tier int
+	// Pass is, for layers, the number of the pass over the tier, see layers.Stage.
+	Pass int
 
 	// Input is what the map reads. For init and create it is a file with one line of any
 	// content, for possible the directory of the predecessors, for solve that of the solved
@@ -34,7 +36,7 @@ type Job struct {
 	// messages in Inbox. For a pass it is the directories of the new positions of earlier
 	// passes; the parts of its output are its own new positions.
 	Input []string
-	// Predecessors is, for solve, the directory of the positions of Tier, which are the
+	// Predecessors is, for solve with blocks, the directory of the positions of Tier, which are the
 	// predecessors of those of Input.
 	Predecessors string
 	// PreviousPass is the directory of the previous pass, whose index locates the states of all
@@ -60,16 +62,26 @@ type Job struct {
 	// Warn is called with a line for the user. It may be nil.
 	Warn func(string)
 
-	// The following fields are used for lists only.
+	// The following fields are used for layers only.
 
-	// Inbox lists the directories with messages to Tier, in the order of their tiers. It may be
-	// empty.
+	// Inbox lists the directories with messages to the stage, in the order in which they were
+	// written. It may be empty.
 	Inbox []*layers.Dir
+	// Edges lists the directories with the predecessors of the tier's positions; the retrograde
+	// pass reads them.
+	Edges []string
+	// Runs lists the directories with the states of the tier, from the oldest to the newest.
+	// The job absorbs the newest Absorb of them.
+	Runs   []string
+	Absorb int
 	// BordersFrom is a directory or file from whose rows Borders computes the borders, because
 	// they are distributed over the keys about as those of the output will be; "" if none is
 	// known.
 	BordersFrom string
 }
+
+// Stage returns the stage of the job.
+func (j *Job) Stage() layers.Stage { return layers.At(j.Tier, j.Pass) }
 
 // InputTier returns the tier of the i-th input, for a step whose inputs are tiers.
 func (j *Job) InputTier(i int) int {

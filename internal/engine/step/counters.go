@@ -14,6 +14,10 @@ type Counts struct {
 	// Pass, and by possible and solve with lists, where moves from a position to the same
 	// successor count as one.
 	Messages int64 `json:"messages,omitempty"`
+	// Inner is the number of messages that a job on a tier with inner moves sent within the tier, retrograde; Received
+	// the number of those that it received.
+	Inner    int64 `json:"-"`
+	Received int64 `json:"-"`
 	// New is, for a game with cycles, the number of new positions, by result.
 	New game.Tally `json:"-"`
 }
@@ -60,6 +64,8 @@ func (n *Counters) each(do func(name string, value *int64)) {
 	do(RecordsDone, &n.Finished)
 	do(Messages, &n.Messages)
 	do(Positions, &n.Positions)
+	do("inner messages", &n.Inner)
+	do("inner messages received", &n.Received)
 	do(BytesRead, &n.Read)
 	do(BytesNear, &n.Near)
 	for result := range n.New {

@@ -16,6 +16,8 @@ import (
 const (
 	Create = "create" // marks the initial position as reached
 	Mark   = "mark"   // finds the successors of the frontier
+	Begin  = "begin"  // receives the values from later tiers, in a tier with inner moves
+	Values = "values" // sends the values of a tier with inner moves to earlier ones
 	Ties   = "ties"   // finds the predecessors of ties in the frontier (Solve: of wins, losses)
 )
 

@@ -39,15 +39,15 @@ const (
 // Memory of lists, in bytes; see package layers.
 const (
 	rowMemory = 16 // a loaded row, and the same again while rows are sorted
-	// intervalRowMemory is for a row of an interval, including the intervals that wait to be written.
-	intervalRowMemory = (listsAhead + 2) * rowMemory
-	sentRowMemory     = 34        // a row waiting in an outbox
-	outboxMemory      = 1 << 20   // an empty outbox
-	cellMemory        = 40 + 16   // a cell in the index of a file, and while keys are divided into intervals
-	fileMemory        = 4 << 10   // a file of a source
-	tierMemory        = 4 << 10   // a tier, in the loop of jobs
-	aheadMemory       = 128 << 10 // read-ahead of a worker
-	listsAhead        = 2         // how many intervals a worker may be ahead of the writer
+	// intervalMemory is for a row of an interval, and its state, including the intervals that wait to be written.
+	intervalMemory = (2*listsAhead + 3) * rowMemory
+	sentRowMemory  = 34        // a row waiting in an outbox
+	outboxMemory   = 1 << 20   // an empty outbox
+	cellMemory     = 40 + 16   // a cell in the index of a file, and while keys are divided into intervals
+	fileMemory     = 4 << 10   // a file of a source
+	tierMemory     = 4 << 10   // a tier, in the loop of jobs
+	aheadMemory    = 128 << 10 // read-ahead of a worker
+	listsAhead     = 2         // how many intervals a worker may be ahead of the writer
 
 	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
 	nearShare = 32
@@ -216,18 +216,10 @@ func (r *Runner) memory() int {
 	return defaultMemory
 }
 
-// planLists plans intervals and outboxes of the same size, and as many workers as memory allows;
-// for a small tier, intervals that are small enough for all workers to have some.
-func (r *Runner) planLists(g game.Game, sources []*layers.Source) (plan, error) {
-	return r.planRows(game.LastTier(g), sources, intervalMemory(g), sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
-}
-
-// intervalMemory is the memory of a row of an interval, and of an answer if the job writes one for each.
-func intervalMemory(g game.Game) int {
-	if game.IsBatched(g) {
-		return intervalRowMemory + (listsAhead+1)*rowMemory
-	}
-	return intervalRowMemory
+// planLayers plans intervals and outboxes of the same size, and as many workers as memory allows;
+// for a small tier, intervals that are small enough for all workers to have some. The tasks load rows of some of the sources.
+func (r *Runner) planLayers(g game.Game, loaded, sources []*layers.Source) (plan, error) {
+	return r.planRows(game.LastTier(g), loaded, sources, intervalMemory, sentRowMemory/2*3, outboxMemory) // an outbox that grows exists twice for a moment
 }
 
 // finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
@@ -237,16 +229,18 @@ func finalRowMemory(g game.Game) int {
 	return 3*rowMemory + listsAhead*line/4*5
 }
 
-// planRows plans workers that use loaded bytes for each row of an interval, sent bytes for each
+// planRows plans workers that read intervals of some of the sources. They use loaded bytes for each row of an interval, sent bytes for each
 // row of an outbox, and more bytes in addition. What workers allocate counts twice, as in
 // needs. It returns an error if not even one worker with the fewest rows fits into memory.
-func (r *Runner) planRows(tiers int, sources []*layers.Source, loaded, sent, more int) (plan, error) {
+func (r *Runner) planRows(tiers int, read, sources []*layers.Source, loaded, sent, more int) (plan, error) {
 	left := r.memory()/10*listsTenths - ownMemory - coreMemory*runtime.GOMAXPROCS(0) - tiers*tierMemory
 	var rows int64
 	files := 0
-	for _, s := range sources {
+	for _, s := range read {
 		rows += s.Rows()
 		files += s.Files()
+	}
+	for _, s := range sources {
 		left -= s.Files()*fileMemory + s.Cells()*cellMemory
 	}
 	beside := files * streamfmt.CellRows / 2 // excess rows of an interval, from cells that cross its borders
@@ -293,7 +287,7 @@ func Least(m game.Method, until int, final bool) int {
 		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
 		return (bytes/passPercent+1)*100 + runner.CodeMemory
 	default:
-		each := intervalMemory(m.Layers) + sentRowMemory/2*3
+		each := intervalMemory + sentRowMemory/2*3
 		if final {
 			each = max(each, finalRowMemory(m.Layers))
 		}

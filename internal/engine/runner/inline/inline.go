@@ -91,8 +91,8 @@ func (r *Runner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) 
 	case m.States != nil:
 		return run(ctx, j, &stateWork{job: j, g: m.States})
 	case final:
-		return run(ctx, j, &listFinal{text: text{j}, g: m.Layers})
+		return run(ctx, j, &layerFinal{text: text{j}, g: m.Layers})
 	default:
-		return run(ctx, j, &listWork{job: j, g: m.Layers})
+		return run(ctx, j, &layerWork{job: j, g: m.Layers})
 	}
 }

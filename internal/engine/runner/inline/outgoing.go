@@ -38,7 +38,7 @@ type sender struct {
 // newSender returns the outbox of a worker, which buffers up to most rows.
 func (t *outgoing) newSender(most int) *sender {
 	w := new(sender)
-	w.Outbox = layers.NewOutbox(t.g, t.kind, t.codec, most, func(tier int, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(tier, c) })
+	w.Outbox = layers.NewOutbox(t.g, t.kind, t.codec, most, func(to layers.Stage, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(to, c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if kept := &t.runner.outboxes; len(*kept) > 0 {

@@ -23,7 +23,7 @@ const (
 
 // ofLists prepares a lists job. The reducers write their messages to other tiers themselves.
 func (p *pipeline) ofLists(g game.Game) error {
-	kind, _ := layers.KindsOf(p.Step)
+	kind := layers.WritesOf(p.Step, g, p.Tier).Shard
 	p.partName = layers.PartName
 	p.shard = func(out io.WriteCloser) shard { return layers.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
 	if p.Step == step.Init {

@@ -30,7 +30,7 @@ func (p *plan) ofLists(g game.Game) error {
 	width := streamfmt.KeyWidth(g.KeyBits())
 	files := 0
 	for _, r := range rows {
-		bytes, err := p.addText(r, job.Tier)
+		bytes, err := p.addText(r, job.Stage())
 		if err != nil {
 			return err
 		}
@@ -68,8 +68,8 @@ func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
 }
 
 // addText adds text files to the input of the maps, and returns their size in bytes.
-func (p *plan) addText(r runner.Rows, tier int) (bytes int64, err error) {
-	pattern := layers.OutboxGlob(tier)
+func (p *plan) addText(r runner.Rows, to layers.Stage) (bytes int64, err error) {
+	pattern := layers.OutboxGlob(to)
 	for _, name := range r.Files {
 		info, err := p.job.FS.Stat(name)
 		if err != nil {
@@ -93,7 +93,7 @@ func countLists(job *runner.Job, g game.Game, stats *runner.Stats) (err error) {
 	if err != nil {
 		return err
 	}
-	kind, _ := layers.KindsOf(job.Step)
+	kind := layers.WritesOf(job.Step, g, job.Tier).Shard
 	part, err := layers.OpenPart(d, job.Tier, kind)
 	if err != nil {
 		return err

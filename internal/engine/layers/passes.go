@@ -1,0 +1,263 @@
+package layers
+
+import (
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// The kernels of this file are the retrograde pass over a tier with inner moves. First, begin receives the values of
+// the successors in later tiers. They fix a win or a loss of some positions, which are due: a due row waits for
+// the pass whose number is the remoteness. Pass r of solve then decides the positions that are won or lost in r, and sends their values to their
+// predecessors in the tier, for pass r+1. The passes of ties follow, and values sends the values to earlier tiers; a
+// position without a value is a draw.
+
+// due is the word of a row that a position sends to itself: its successors in later tiers decide it in the pass that
+// receives the row, unless others did so before.
+const due = 0
+
+// resultOf returns what the value of a successor means for the player to move.
+func (k *kernel) resultOf(v game.Value, mover game.Player) game.Result {
+	if k.values.OfMover { // the value is from the view of the opponent
+		mover = game.Second
+	}
+	return v.Outcome().For(mover)
+}
+
+// valueOf returns the value of a position with a result for the player to move.
+func (k *kernel) valueOf(result game.Result, mover game.Player, remoteness int) game.Value {
+	switch {
+	case k.values.OfMover || result == game.Ties:
+		return result.In(remoteness)
+	case result == game.Loses:
+		mover = mover.Other()
+	}
+	return game.NewValue(game.WinFor(mover), remoteness)
+}
+
+// sendDue sends a due row of an open position.
+func (k *kernel) sendDue(p game.Position, pass int) error {
+	k.Inner++
+	return k.out.Send(At(k.tier, pass), Row{Key: p, Word: due})
+}
+
+// A begin is the kernel of the first retrograde job of a tier. It sends the values of terminal positions.
+type begin struct{ kernel }
+
+func (k *begin) Do(r *Rows) error {
+	messages, predecessors := r.Messages, r.Predecessors
+	r.Predecessors, r.States = r.Predecessors[:0], r.States[:0]
+	for _, row := range r.Known {
+		p, state := row.Key, State(row.Word)
+		if !state.valid() {
+			return &PositionError{k.g, p, "the stored state is none"}
+		}
+		received, err := k.received(p, &messages)
+		if err != nil {
+			return err
+		}
+		from := 0
+		for from < len(predecessors) && predecessors[from].Key == p {
+			from++
+		}
+		if v := state.Value(); v == 0 {
+			if state, err = k.open(p, state, received); err != nil {
+				return err
+			}
+			r.Predecessors = append(r.Predecessors, predecessors[:from]...)
+		} else if len(received) > 0 && k.reversible == nil {
+			return &PositionError{k.g, p, "received a message, but the position is terminal"}
+		} else {
+			k.Finished++
+			if err := k.sendBack(p, predecessors[:from], v, innerTier|outerTiers); err != nil {
+				return err
+			}
+		}
+		predecessors = predecessors[from:]
+		r.States = append(r.States, Row{Key: p, Word: uint64(state)})
+	}
+	k.Positions += int64(len(r.States))
+	if len(predecessors) > 0 {
+		return &PositionError{k.g, predecessors[0].Key, "no state is stored for this position"}
+	}
+	return k.checkRest(messages)
+}
+
+// open returns the state of an open position after the messages from later tiers, and sends what is due.
+func (k *begin) open(p game.Position, state State, messages []Row) (State, error) {
+	received, lost, longest, won, tied := 0, 0, 0, 0, 0
+	for _, m := range messages {
+		if err := k.checkMessage(m); err != nil {
+			return 0, err
+		}
+		v, times := ValueOf(m.Word), TimesOf(m.Word)
+		plies := v.Remoteness() + 1
+		received += times
+		switch k.resultOf(v, state.Mover()) {
+		case game.Wins:
+			if won == 0 || plies < won {
+				won = plies
+			}
+		case game.Ties:
+			if tied == 0 || plies < tied {
+				tied = plies
+			}
+		case game.Loses:
+			lost += times
+			longest = max(longest, plies)
+		}
+	}
+	if received != state.outer() {
+		return 0, k.errCount(p, state.outer(), received)
+	}
+	blocked := lost < received
+	state = state.with(state.inner(), longest, blocked)
+	if won == 0 && !blocked && state.inner() == 0 {
+		won = longest
+	}
+	if won > 0 {
+		if err := k.sendDue(p, won); err != nil {
+			return 0, err
+		}
+	}
+	if tied > 0 {
+		return state, k.sendDue(p, Ties+tied)
+	}
+	return state, nil
+}
+
+// A pass is the kernel of a pass of solve or ties.
+type pass struct {
+	kernel
+	decided []Row // with values
+}
+
+func (k *pass) Do(r *Rows) error {
+	r.States, k.decided = r.States[:0], k.decided[:0]
+	known := r.Known
+	for messages := r.Messages; len(messages) > 0; {
+		n := countKey(messages)
+		p, received := messages[0].Key, messages[:n]
+		messages = messages[n:]
+		for _, m := range received {
+			k.Received += int64(max(1, TimesOf(m.Word)))
+		}
+		for len(known) > 0 && known[0].Key < p {
+			known = known[1:]
+		}
+		if len(known) == 0 || known[0].Key != p {
+			if k.reversible == nil {
+				return k.errUnknownRecipient(p)
+			}
+			continue
+		}
+		state := State(known[0].Word)
+		if !state.valid() {
+			return &PositionError{k.g, p, "the stored state is none"}
+		}
+		if state.Value() != 0 {
+			continue // decided in an earlier pass, or terminal
+		}
+		next, err := k.next(p, state, received)
+		if err != nil {
+			return err
+		}
+		if next == state {
+			continue
+		}
+		r.States = append(r.States, Row{Key: p, Word: uint64(next)})
+		if v := next.Value(); v != 0 {
+			k.decided = append(k.decided, Row{Key: p, Word: uint64(v)})
+		}
+	}
+	k.Positions += int64(len(k.decided))
+	k.Finished += int64(len(k.decided))
+	if k.reversible != nil {
+		for _, row := range k.decided {
+			if err := k.sendReversed(row.Key, game.Value(row.Word), innerTier); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.Edges(k.decided, func(i int, predecessor game.Position) error {
+		p := k.decided[i].Key
+		if predecessor == p {
+			return nil
+		}
+		return k.sendTo(p, predecessor, game.Value(k.decided[i].Word), innerTier)
+	})
+}
+
+// next returns the state of an open position after the messages of the pass.
+func (k *pass) next(p game.Position, state State, messages []Row) (State, error) {
+	mover, isDue, lost := state.Mover(), false, 0
+	if k.pass > Ties {
+		return decided(k.valueOf(game.Ties, mover, k.pass-Ties)), nil
+	}
+	for _, m := range messages {
+		if m.Word == due {
+			isDue = true
+			continue
+		}
+		switch v := ValueOf(m.Word); {
+		case v.Remoteness() != k.pass-1 || !v.Valid():
+			return 0, &PositionError{k.g, p, fmt.Sprintf("a message of pass %d has the value %d", k.pass, v)}
+		case k.resultOf(v, mover) == game.Wins:
+			return decided(k.valueOf(game.Wins, mover, k.pass)), nil
+		default:
+			lost += TimesOf(m.Word)
+		}
+	}
+	if isDue && state.blocked() {
+		return decided(k.valueOf(game.Wins, mover, k.pass)), nil
+	}
+	left, longest := state.inner()-lost, state.outer()
+	if left < 0 {
+		return 0, k.errCount(p, state.inner(), lost)
+	}
+	if lost > 0 {
+		longest = max(longest, k.pass)
+	}
+	state = state.with(left, longest, state.blocked())
+	if left > 0 || state.blocked() {
+		return state, nil
+	}
+	if longest <= k.pass {
+		return decided(k.valueOf(game.Loses, mover, k.pass)), nil
+	}
+	return state, k.sendDue(p, longest)
+}
+
+// A values is the kernel of the last retrograde job of a tier: it sends the values of positions that are not terminal
+// to earlier tiers. A position without a value is a draw.
+type values struct{ kernel }
+
+func (k *values) Do(r *Rows) error {
+	r.Values = r.Values[:0]
+	predecessors := r.Predecessors
+	for _, row := range r.Known {
+		state := State(row.Word)
+		if !state.valid() {
+			return &PositionError{k.g, row.Key, "the stored state is none"}
+		}
+		v := state.Value()
+		r.Values = append(r.Values, Row{Key: row.Key, Word: uint64(v)})
+		from := 0
+		for from < len(predecessors) && predecessors[from].Key == row.Key {
+			from++
+		}
+		if k.tier > 0 && (v == 0 || v.Remoteness() > 0) {
+			if err := k.sendBack(row.Key, predecessors[:from], v, outerTiers); err != nil {
+				return err
+			}
+		}
+		predecessors = predecessors[from:]
+	}
+	if len(predecessors) > 0 {
+		return &PositionError{k.g, predecessors[0].Key, "no state is stored for this position"}
+	}
+	k.Positions += int64(len(r.Values))
+	k.Finished += int64(len(r.Values))
+	return nil
+}

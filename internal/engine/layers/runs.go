@@ -1,0 +1,197 @@
+package layers
+
+import (
+	"errors"
+	"slices"
+	"sort"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// The states of a tier with inner moves are runs: directories, from the oldest to the newest. The newest run that has a
+// position has its state. A job writes the states that it changes as a new run, together with those of the runs that it
+// absorbs, which are then no longer needed.
+
+// OpenRuns opens the states in directories, a Source for each that has any.
+func OpenRuns(fsys store.FS, dirs []string, g game.Game, tier int) (runs []*Source, err error) {
+	for _, dir := range dirs {
+		d, err := OpenDir(fsys, dir, g)
+		var run *Source
+		if err == nil {
+			run, err = OpenStates(d, tier)
+		}
+		if err != nil {
+			return nil, errors.Join(err, CloseAll(runs))
+		}
+		if run != nil {
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// CloseAll closes sources.
+func CloseAll(all []*Source) error {
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// OpenParts opens the shards of several directories as one source, to be loaded by intervals.
+func OpenParts(fsys store.FS, dirs []string, g game.Game, tier int, kind Kind) (*Source, error) {
+	all := &Source{tier: tier, kind: kind}
+	for _, dir := range dirs {
+		d, err := OpenDir(fsys, dir, g)
+		var s *Source
+		if err == nil {
+			s, err = OpenPart(d, tier, kind)
+		}
+		if err == nil {
+			err = all.Take(s)
+		}
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+	}
+	return all, nil
+}
+
+// Absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
+// that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
+// a row is written again only a few times.
+func Absorb(runs []int64, rows int64) (n int) {
+	for n < len(runs) && runs[len(runs)-1-n] <= 4*rows {
+		rows += runs[len(runs)-1-n]
+		n++
+	}
+	return n
+}
+
+// LoadRuns returns the newest rows of an interval in runs, in the memory of dst, sorted.
+func (l *Loader) LoadRuns(dst []Row, runs []*Source, in Interval) (_ []Row, err error) {
+	if len(runs) == 0 {
+		return dst[:0], nil
+	}
+	if dst, err = l.Load(dst, runs[0], in); err != nil {
+		return dst, err
+	}
+	for _, run := range runs[1:] {
+		if l.newer, err = l.Load(l.newer, run, in); err != nil {
+			return dst, err
+		}
+		l.union = Union(l.union[:0], dst, l.newer)
+		dst, l.union = l.union, dst
+	}
+	return dst, nil
+}
+
+// Union appends the rows of two sorted lists of states; of rows with the same key, that of newer.
+func Union(dst, older, newer []Row) []Row {
+	dst = slices.Grow(dst, len(older)+len(newer))
+	for _, row := range newer {
+		n := 0
+		for n < len(older) && older[n].Key < row.Key {
+			n++
+		}
+		dst = append(append(dst, older[:n]...), row)
+		if older = older[n:]; len(older) > 0 && older[0].Key == row.Key {
+			older = older[1:]
+		}
+	}
+	return append(dst, older...)
+}
+
+// Newest returns the newest rows of the keys of rows, which are sorted, in the memory of dst. Keys that no run has are left
+// out.
+func (l *Loader) Newest(dst []Row, runs []*Source, rows []Row) ([]Row, error) {
+	dst, l.wanted = dst[:0], l.wanted[:0]
+	for _, row := range rows {
+		if n := len(l.wanted); n == 0 || l.wanted[n-1].Key != row.Key {
+			l.wanted = append(l.wanted, Row{Key: row.Key})
+		}
+	}
+	for _, run := range slices.Backward(runs) {
+		err := l.Pick(run, l.wanted, func(i int, row Row) error {
+			l.wanted[i].Word = 1
+			dst = append(dst, row)
+			return nil
+		})
+		if err != nil {
+			return dst, err
+		}
+		l.wanted = slices.DeleteFunc(l.wanted, func(r Row) bool { return r.Word == 1 })
+	}
+	l.sorter.sort(dst)
+	return dst, nil
+}
+
+// Pick calls do for each row of a source whose key is that of one of wanted, whose keys ascend; i is its index. It reads only
+// cells that may contain these keys. The rows of a key are in any order.
+func (l *Loader) Pick(s *Source, wanted []Row, do func(i int, row Row) error) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	for _, f := range s.files {
+		for _, r := range f.runs {
+			err := l.pick(f, r, wanted, do)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pick is Pick for a run of a file.
+func (l *Loader) pick(f *file, r run, wanted []Row, do func(i int, row Row) error) error {
+	l.touching = l.touching[:0]
+	at, i := r.from, 0
+	for at < r.to && i < len(wanted) {
+		// The next cell that does not end before wanted[i], then the next of wanted that is not before that cell.
+		at += sort.Search(r.to-at, func(n int) bool { return f.cells[at+n].Last >= wanted[i].Key })
+		if at == r.to {
+			break
+		}
+		for i < len(wanted) && wanted[i].Key < f.cells[at].First {
+			i++
+		}
+		if i < len(wanted) && wanted[i].Key <= f.cells[at].Last {
+			l.touching = append(l.touching, at)
+			at++
+		}
+	}
+	if len(l.touching) == 0 {
+		return nil
+	}
+	return f.with(func(f *file) (err error) {
+		i := 0
+		for n, at := range l.touching {
+			end := n + 1 // of the cells without a gap, which are read together
+			for end < len(l.touching) && l.touching[end] == at+end-n {
+				end++
+			}
+			part := *f
+			part.cells = f.cells[:at+end-n]
+			if l.picked, err = l.cell(l.picked[:0], &part, at); err != nil {
+				return err
+			}
+			for _, row := range l.picked {
+				for i < len(wanted) && wanted[i].Key < row.Key {
+					i++
+				}
+				if i == len(wanted) {
+					return nil
+				}
+				if wanted[i].Key == row.Key {
+					if err := do(i, row); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	})
+}

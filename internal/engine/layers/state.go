@@ -1,0 +1,66 @@
+package layers
+
+import "github.com/treereduce/treereduce/game"
+
+// A State is what is known of a position, the word of a row of States. It is decided, with a value,
+// or open:
+//
+//	bit 0       1: decided; the value is in the bits above
+//	bit 1       the player to move
+//	bit 2       blocked: a successor in a later tier is not lost for the player to move there
+//	bits 3-18   the number of successors in the same tier that have not been received as lost
+//	bits 19-34  forward: the number of successors in later tiers; then, of the lost successors, the largest
+//	            remoteness plus 1
+type State uint64
+
+const (
+	moverBit     = 1
+	blockedBit   = 1 << 2
+	innerShift   = 3
+	outerShift   = 19
+	mostMoves    = 1<<16 - 1
+	openStateMax = 1<<35 - 1
+)
+
+// decided returns the state of a position with a value.
+func decided(v game.Value) State { return State(v)<<1 | 1 }
+
+// opened returns the state of a position that is not terminal, with these numbers of successors, at most mostMoves.
+func opened(mover game.Player, inner, outer int) State {
+	return State(mover)<<moverBit | State(inner)<<innerShift | State(outer)<<outerShift
+}
+
+// Value returns the value of a position; 0: it is open.
+func (s State) Value() game.Value {
+	if s&1 == 0 {
+		return 0
+	}
+	return game.Value(s >> 1)
+}
+
+// Mover returns the player to move at an open position.
+func (s State) Mover() game.Player { return game.Player(s >> moverBit & 1) }
+
+func (s State) blocked() bool { return s&blockedBit != 0 }
+
+// inner and outer return the numbers in the state of an open position.
+func (s State) inner() int { return int(s >> innerShift & mostMoves) }
+func (s State) outer() int { return int(s >> outerShift & mostMoves) }
+
+// with returns an open state with other numbers.
+func (s State) with(inner, outer int, blocked bool) State {
+	s = opened(s.Mover(), inner, outer)
+	if blocked {
+		s |= blockedBit
+	}
+	return s
+}
+
+// valid reports whether a State can be that of a position.
+func (s State) valid() bool {
+	if s&1 == 1 {
+		v := s >> 1
+		return v <= 1<<16-1 && game.Value(v).Valid()
+	}
+	return s <= openStateMax
+}

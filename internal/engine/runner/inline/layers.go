@@ -1,0 +1,329 @@
+package inline
+
+import (
+	"context"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// A layerWork is a step on a stage of a tier. A task is an interval of the tier's keys.
+type layerWork struct {
+	*job
+	intervals
+	g        game.Game
+	writes   layers.Writes
+	inbox    *layers.Source   // nil in init and values
+	edges    *layers.Source   // the predecessors of all positions, for the retrograde pass; nil: none are stored
+	runs     []*layers.Source // the states that are only looked up
+	absorbed []*layers.Source // the states that are written again, or read completely
+	outgoing *outgoing
+
+	mu   sync.Mutex
+	used listMemory
+}
+
+// A listMemory keeps the memory of workers and chunks for the next job: a game may have many
+// small tiers.
+type listMemory struct {
+	workers []*layerWorker
+	chunks  []*rowChunk
+}
+
+// take removes the last element of kept and returns it, or a new one.
+func take[E any](kept *[]*E) *E {
+	last := len(*kept) - 1
+	if last < 0 {
+		return new(E)
+	}
+	e := (*kept)[last]
+	*kept = (*kept)[:last]
+	return e
+}
+
+func (w *layerWork) open(context.Context) error {
+	w.writes = layers.WritesOf(w.Step, w.g, w.Tier)
+	loaded, err := w.openSources()
+	if err != nil {
+		return err
+	}
+	var all []*layers.Source // those of which an index is in memory
+	for _, in := range w.inputs {
+		all = append(all, in.(*layers.Source))
+	}
+	if w.plan, err = w.runner.planLayers(w.g, loaded, all); err != nil {
+		return err
+	}
+	w.cut(w.plan.interval, w.borders, loaded)
+	w.outgoing = newOutgoing(w.job, w.g, w.writes.Sent, w.Codec)
+	return nil
+}
+
+// passes reports whether the job is a pass of solve or ties over a tier with inner moves, which looks up edges.
+func (w *layerWork) passes() bool { return !w.writes.Shards }
+
+// openSources opens the job's input. It returns what the tasks load.
+func (w *layerWork) openSources() (loaded []*layers.Source, err error) {
+	open := func(s *layers.Source, err error) (*layers.Source, error) {
+		if err == nil {
+			w.inputs = append(w.inputs, s)
+		}
+		return s, err
+	}
+	if w.Step != step.Init && w.Step != step.Values {
+		if w.inbox, err = open(layers.OpenInbox(w.Inbox, w.Stage(), w.writes.Sent)); err != nil {
+			return nil, err
+		}
+		loaded = append(loaded, w.inbox)
+	}
+	if len(w.Edges) > 0 {
+		if w.edges, err = open(layers.OpenParts(w.FS, w.Edges, w.g, w.Tier, layers.Predecessors)); err != nil {
+			return nil, err
+		}
+		if !w.passes() {
+			loaded = append(loaded, w.edges)
+		}
+	}
+	runs, err := layers.OpenRuns(w.FS, w.Runs, w.g, w.Tier)
+	for _, run := range runs {
+		w.inputs = append(w.inputs, run)
+	}
+	absorbed := min(w.Absorb, len(runs))
+	w.runs, w.absorbed = runs[:len(runs)-absorbed], runs[len(runs)-absorbed:]
+	return append(loaded, w.absorbed...), err
+}
+
+func (w *layerWork) close(err error) error {
+	err = w.outgoing.finish(err)
+	for _, worker := range w.used.workers {
+		n := worker.kernel.Counted()
+		w.stats.Messages += n.Messages
+		w.stats.Inner += n.Inner
+		w.stats.Received += n.Received
+		if w.writes.Shard != layers.Values {
+			w.stats.Positions += n.Positions
+			w.stats.Finished += n.Finished
+		}
+	}
+	memory := &w.runner.lists
+	memory.workers = append(memory.workers, w.used.workers...)
+	memory.chunks = append(memory.chunks, w.used.chunks...)
+	return err
+}
+
+// intervals are tasks that are intervals of the keys, each within one shard.
+type intervals struct {
+	numbered
+	of []layers.Interval
+}
+
+// cut divides the keys into intervals of about the given number of rows, and at the borders of
+// shards.
+func (t *intervals) cut(most int, borders []game.Position, sources []*layers.Source) {
+	for _, s := range layers.Cut(most, sources...) {
+		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
+			if border := borders[0]; border > s.First {
+				before := s
+				before.Last = border - 1
+				t.of = append(t.of, before)
+				s.First = border
+			}
+		}
+		t.of = append(t.of, s)
+	}
+	t.tasks = len(t.of)
+}
+
+func (t *intervals) first(i int) game.Position { return t.of[i].First }
+
+func (w *layerWork) newChunk() *rowChunk {
+	c := take(&w.runner.lists.chunks)
+	w.used.chunks = append(w.used.chunks, c)
+	return c
+}
+
+func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
+	var s layerShard
+	if w.writes.Shards {
+		file, err := w.create(layers.PartName(number, w.Codec))
+		if err != nil {
+			return nil, err
+		}
+		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard, w.Codec)
+	}
+	if w.writes.States {
+		file, err := w.create(layers.StatesName(number))
+		if err != nil {
+			return nil, s.Finish(err)
+		}
+		s.states = layers.NewPartWriter(file, w.g, w.Tier, layers.States, jobdir.Packed)
+	}
+	return s, nil
+}
+
+func (w *layerWork) count(c *rowChunk) {
+	if w.writes.Shards {
+		w.stats.Records += int64(len(c.rows))
+	} else {
+		w.stats.Records += int64(len(c.states))
+	}
+}
+
+// A rowChunk contains the rows of the shard of one interval, and its states.
+type rowChunk struct{ rows, states []layers.Row }
+
+// A layerShard is the files of a reducer; a nil one is not written.
+type layerShard struct{ rows, states *layers.PartWriter }
+
+func (p layerShard) Append(c *rowChunk) error {
+	if p.rows != nil {
+		if err := p.rows.Append(c.rows); err != nil {
+			return err
+		}
+	}
+	if p.states != nil {
+		return p.states.Append(c.states)
+	}
+	return nil
+}
+
+func (p layerShard) Finish(err error) error {
+	if p.rows != nil {
+		err = p.rows.Finish(err)
+	}
+	if p.states != nil {
+		err = p.states.Finish(err)
+	}
+	return err
+}
+
+func (w *layerWork) newWorker() func(int, *rowChunk) error {
+	w.mu.Lock()
+	worker := take(&w.runner.lists.workers)
+	w.used.workers = append(w.used.workers, worker)
+	w.mu.Unlock()
+	worker.layerWork = w
+	worker.out = w.outgoing.newSender(w.plan.outbox)
+	worker.kernel = layers.NewKernel(w.Step, w.g, w.Stage(), worker.out.Outbox, len(w.absorbed) > 0)
+	return worker.do
+}
+
+// A layerWorker is the state of a worker: its kernel and its memory.
+type layerWorker struct {
+	*layerWork
+	kernel layers.Kernel
+	out    *sender
+
+	loader layers.Loader
+	rows   layers.Rows
+
+	absorbed, looked, known []layers.Row
+}
+
+func (w *layerWorker) do(i int, out *rowChunk) (err error) {
+	s, rows := w.of[i], &w.rows
+	if err := w.out.setPartition(w.partition(s.First)); err != nil {
+		return err
+	}
+	if err := w.load(s); err != nil {
+		return err
+	}
+	if err := w.kernel.Do(rows); err != nil {
+		return err
+	}
+	switch {
+	case !w.writes.Shards:
+	case w.writes.Shard == layers.Values:
+		out.rows, rows.Values = rows.Values, out.rows
+	default:
+		out.rows, rows.Predecessors = rows.Predecessors, out.rows
+	}
+	switch {
+	case !w.writes.States:
+	case w.Step == step.Begin:
+		out.states, rows.States = rows.States, out.states
+	default:
+		out.states = layers.Union(out.states[:0], w.absorbed, rows.States)
+	}
+	return nil
+}
+
+// load loads the rows of an interval.
+func (w *layerWorker) load(s layers.Interval) (err error) {
+	rows := &w.rows
+	rows.Predecessors, rows.Messages, rows.Edges = rows.Predecessors[:0], rows.Messages[:0], w.pick
+	received := &rows.Messages
+	if w.writes.Sent == layers.Predecessors {
+		received = &rows.Predecessors
+	}
+	if w.inbox != nil {
+		if *received, err = w.loader.Load(*received, w.inbox, s); err != nil {
+			return err
+		}
+	} else if start := layers.Start(w.g); w.Step == step.Init && s.First <= start[0].Key && start[0].Key <= s.Last {
+		*received = append(*received, start...)
+	}
+	if w.edges != nil && !w.passes() {
+		if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.edges, s); err != nil {
+			return err
+		}
+	}
+	if w.absorbed, err = w.loader.LoadRuns(w.absorbed, w.layerWork.absorbed, s); err != nil {
+		return err
+	}
+	rows.Known = w.absorbed
+	if len(w.runs) > 0 {
+		if w.looked, err = w.loader.Newest(w.looked, w.runs, *received); err != nil {
+			return err
+		}
+		w.known = layers.Union(w.known[:0], w.looked, w.absorbed)
+		rows.Known = w.known
+	}
+	return nil
+}
+
+// pick calls do with the predecessors of decided positions, see layers.Rows.
+func (w *layerWorker) pick(decided []layers.Row, do func(i int, predecessor game.Position) error) error {
+	return w.loader.Pick(w.edges, decided, func(i int, row layers.Row) error { return do(i, row.Word) })
+}
+
+// A layerFinal writes the lines of all positions, by key. It reads the files of all tiers as one
+// source. A task is an interval of the keys.
+type layerFinal struct {
+	text
+	intervals
+	g   game.Game
+	all *layers.Source
+}
+
+func (f *layerFinal) open(context.Context) (err error) {
+	f.runner.lists, f.runner.outboxes = listMemory{}, nil
+	if f.all, err = layers.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
+		return err
+	}
+	f.inputs = append(f.inputs, f.all)
+	sources := []*layers.Source{f.all}
+	if f.plan, err = f.runner.planRows(game.LastTier(f.g), sources, sources, finalRowMemory(f.g), 0, 0); err != nil {
+		return err
+	}
+	f.cut(min(f.plan.interval, mostRows/4), f.borders, sources)
+	return nil
+}
+
+func (f *layerFinal) newWorker() func(int, *textChunk) error {
+	var loader layers.Loader
+	var rows []layers.Row
+	return func(i int, out *textChunk) (err error) {
+		out.reset()
+		if rows, err = loader.Load(rows, f.all, f.of[i]); err != nil {
+			return err
+		}
+		for _, row := range rows {
+			out.final(f.g, row.Key, layers.ValueOf(row.Word))
+		}
+		return nil
+	}
+}

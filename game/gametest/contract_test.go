@@ -165,8 +165,8 @@ func TestContract(t *testing.T) {
 			b.parse = func(string) (game.Position, error) { return g.Start(), nil }
 		},
 		"the text begins with a move": func(b *bad) {
-			b.text = func(dst []byte, p game.Position) []byte { return g.AppendText(append(dst, "0 "...), p) }
-			b.parse = func(text string) (game.Position, error) { return g.Parse(strings.TrimPrefix(text, "0 ")) }
+			b.text = func(dst []byte, p game.Position) []byte { return g.AppendText(append(dst, "m0 "...), p) }
+			b.parse = func(text string) (game.Position, error) { return g.Parse(strings.TrimPrefix(text, "m0 ")) }
 		},
 		"Parse makes": func(b *bad) {
 			b.parse = func(text string) (game.Position, error) {

@@ -32,13 +32,10 @@ func TestRandomLayered(t *testing.T) {
 	})
 }
 
-// TestSolve checks that the naive solver, gametest.Search, and a position's images agree on its value.
+// TestSolve checks that the images of a position have its value.
 func TestSolve(t *testing.T) {
 	eachLayered(t, 500, func(_ testgames.LayeredOptions, g *testgames.Layered) {
 		values := testgames.Solve(g)
-		if !maps.Equal(values, gametest.Search(g)) {
-			t.Errorf("%s: gametest.Search finds other values", g.Spec())
-		}
 		for p, v := range values {
 			for _, image := range g.Images(nil, p) {
 				if w, reached := values[image]; reached && w != v {

@@ -98,7 +98,7 @@ func (g Graph) tied(_ uint64, successors []uint64, worth map[uint64]Worth, befor
 			farthest = max(farthest, w.Remoteness)
 		}
 	}
-	if g.TiesLate && farthest == before {
+	if farthest == before {
 		return Tie
 	}
 	return ""

@@ -26,7 +26,7 @@ func eachLayered(t *testing.T, n int, do func(o testgames.LayeredOptions, g *tes
 
 // TestRandomLayered checks that random games satisfy the contract.
 func TestRandomLayered(t *testing.T) {
-	eachLayered(t, 200, func(_ testgames.LayeredOptions, g *testgames.Layered) {
+	eachLayered(t, 100, func(_ testgames.LayeredOptions, g *testgames.Layered) {
 		gametest.Contract(t, g)
 		gametest.Contract(t, g.Backward())
 	})

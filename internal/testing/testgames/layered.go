@@ -101,7 +101,7 @@ func (d *design) add() {
 	tiers := 1 + d.r.IntN(6)
 	switch {
 	case d.o.Acyclic && d.o.Long:
-		tiers = d.o.Positions
+		tiers = 1 + d.o.Positions/2
 	case d.o.Acyclic:
 		tiers = 1 + d.r.IntN(40)
 	case d.o.Long:

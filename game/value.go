@@ -110,8 +110,7 @@ const (
 //	bit   7 6 5 4 3 2 | 1 0
 //	      remoteness  | outcome
 //
-// Zero means unknown. In games whose outcome is a Result, from the view of the player to
-// move (see Values), zero means a draw.
+// Zero is a draw: play that never ends. Where a value can be unknown, zero means that it is.
 type Value uint16
 
 // NewValue returns a value; remoteness must be at most MaxRemoteness.
@@ -146,7 +145,7 @@ type Values struct {
 	Players [2]string
 }
 
-// Word returns an outcome in words: "X wins", "tie"; "WIN", "TIE", "DRAW" if outcomes are
+// Word returns an outcome in words: "X wins", "tie", "draw"; "WIN", "TIE", "DRAW" if outcomes are
 // from the view of the player to move; "solved" or "unsolvable" in a puzzle.
 func (vs Values) Word(o Outcome) string {
 	switch {
@@ -157,14 +156,14 @@ func (vs Values) Word(o Outcome) string {
 	case vs.OfMover:
 		return Result(o).String()
 	case o == Undecided:
-		return "undecided"
+		return "draw"
 	case o == Tie:
 		return "tie"
 	}
 	return vs.Players[o.Winner()] + " wins"
 }
 
-// Text returns a value in words: "X wins in 3", "tie in 9"; or "WIN in 3", "DRAW".
+// Text returns a value in words: "X wins in 3", "tie in 9", "draw"; or "WIN in 3", "DRAW".
 func (vs Values) Text(v Value) string {
 	if !v.Valid() {
 		return vs.Word(Undecided)
@@ -206,7 +205,7 @@ func (vs Values) Before(v Value) Value {
 	return v + NewValue(0, 1)
 }
 
-// rank orders the values of a successor for player p, who moves to it; the rank of no value is 0.
+// rank orders the values of a successor for player p, who moves to it.
 func (vs Values) rank(p Player, v Value) int {
 	const each = MaxRemoteness + 1
 	r, result := v.Remoteness(), v.Outcome().For(p)
@@ -215,19 +214,16 @@ func (vs Values) rank(p Player, v Value) int {
 	}
 	switch result {
 	case Wins:
-		return 5*each - r
+		return 4*each - r
 	case Ties:
 		if vs.TiesSoon {
-			return 4*each - r
+			return 3*each - r
 		}
-		return 3*each + r
+		return 2*each + r
 	case Loses:
-		return each + r
+		return r
 	}
-	if vs.OfMover {
-		return 2 * each
-	}
-	return 0
+	return each // a draw
 }
 
 // A Score orders the values that a player may choose from: a larger score is better, in the

@@ -13,7 +13,7 @@ func TestValue(t *testing.T) {
 		value      game.Value
 		text       string
 	}{
-		{game.Undecided, 0, 0, "undecided"},
+		{game.Undecided, 0, 0, "draw"},
 		{game.SecondWins, 0, 1, "O wins in 0"},
 		{game.FirstWins, 0, 2, "X wins in 0"},
 		{game.Tie, 0, 3, "tie in 0"},
@@ -117,7 +117,7 @@ func TestValuesText(t *testing.T) {
 		{players, game.NewValue(game.FirstWins, 3), "row 0 wins in 3"},
 		{players, game.NewValue(game.SecondWins, 0), "row 1 wins in 0"},
 		{players, game.NewValue(game.Tie, 1023), "tie in 1023"},
-		{players, 0, "undecided"},
+		{players, 0, "draw"},
 		{mover, game.Wins.In(3), "WIN in 3"},
 		{mover, game.Loses.In(0), "LOSE in 0"},
 		{mover, game.Ties.In(9), "TIE in 9"},
@@ -139,8 +139,8 @@ func TestBetter(t *testing.T) {
 			values game.Values
 			order  []game.Value
 		}{
-			{game.Values{}, []game.Value{wins(p, 0), wins(p, 1), wins(p, 16383), tie(16383), tie(64), tie(0), wins(o, 16383), wins(o, 0), 0}},
-			{game.Values{TiesSoon: true}, []game.Value{wins(p, 1), tie(0), tie(64), tie(16383), wins(o, 64), wins(o, 0), 0}},
+			{game.Values{}, []game.Value{wins(p, 0), wins(p, 1), wins(p, 16383), tie(16383), tie(64), tie(0), 0, wins(o, 16383), wins(o, 0)}},
+			{game.Values{TiesSoon: true}, []game.Value{wins(p, 1), tie(0), tie(64), tie(16383), 0, wins(o, 64), wins(o, 0)}},
 			{game.Values{OfMover: true, TiesSoon: true}, []game.Value{game.Loses.In(0), game.Loses.In(64), tie(0), tie(9), 0, game.Wins.In(9), game.Wins.In(1)}},
 			{game.Values{OfMover: true}, []game.Value{game.Loses.In(0), tie(9), tie(0), 0, game.Wins.In(9)}},
 		} {

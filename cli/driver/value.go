@@ -47,7 +47,7 @@ func (p *program) lookupValues(c *cli.Context) error {
 	}
 	var lines []byte
 	for _, v := range values {
-		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), notation.Meaning(g.Values(), v))
+		lines = fmt.Appendf(lines, "%d = %d·4 + %d: %s\n", v, v.Remoteness(), v.Outcome(), notation.Meaning(g, v))
 	}
 	_, err = c.App.Writer.Write(lines)
 	return err

@@ -14,14 +14,14 @@ import (
 // sets, which may be expensive, it checks a few positions only.
 func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 	c.Helper()
-	g := c.States
-	if g == nil {
-		return
-	}
 	if plain, ok := c.Game.(game.Reversible); ok {
 		for _, p := range walk {
-			c.checkPredecessors(g, p, plain.Predecessors)
+			c.checkPredecessors(p, plain.Predecessors)
 		}
+		return
+	}
+	g := c.States
+	if g == nil {
 		return
 	}
 	back, ok := g.NewMover().(game.Backward)
@@ -40,13 +40,13 @@ func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
 		return dst
 	}
 	for range looks {
-		c.checkPredecessors(g, walk[r.IntN(len(walk))], predecessors)
+		c.checkPredecessors(walk[r.IntN(len(walk))], predecessors)
 	}
 }
 
 // checkPredecessors checks the predecessors of a position, and that the position is a predecessor
 // of each of its successors.
-func (c contract) checkPredecessors(g game.Cyclic, p game.Position, predecessors func([]game.Position, game.Position) []game.Position) {
+func (c contract) checkPredecessors(p game.Position, predecessors func([]game.Position, game.Position) []game.Position) {
 	c.Helper()
 	moves := func(from, to game.Position) (n int) {
 		for _, m := range c.Game.Moves(nil, from) {
@@ -68,8 +68,8 @@ func (c contract) checkPredecessors(g game.Cyclic, p game.Position, predecessors
 			n++
 		}
 		found = found[n:]
-		if from >= g.Positions() {
-			c.failf(p, "Predecessors has %d, but the last hash is %d", from, g.Positions()-1)
+		if c.States != nil && from >= c.States.Positions() {
+			c.failf(p, "Predecessors has %d, but the last hash is %d", from, c.States.Positions()-1)
 		}
 		if c.Game.Check(from) != nil || c.Game.Primitive(from) != 0 {
 			continue

@@ -83,6 +83,30 @@ func TestBackwardContract(t *testing.T) {
 	}
 }
 
+// A misled is a game with tiers that appends wrong predecessors.
+type misled struct {
+	*testgames.LayeredBackward
+	spoil func(predecessors []game.Position) []game.Position
+}
+
+func (g misled) Predecessors(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, g.spoil(g.LayeredBackward.Predecessors(nil, p))...)
+}
+
+// TestTiersBackwardContract checks that Contract detects wrong Predecessors of a game with tiers.
+func TestTiersBackwardContract(t *testing.T) {
+	g := testgames.RandomLayered(rand.New(rand.NewPCG(11, 11)), testgames.LayeredOptions{Positions: 300, Long: true})
+	for want, spoil := range map[string]func(predecessors []game.Position) []game.Position{
+		"":                           func(all []game.Position) []game.Position { return all },
+		"Predecessors there 0 times": func(all []game.Position) []game.Position { return nil },
+		"Predecessors there 4 times": func(all []game.Position) []game.Position { return append(all, all...) },
+	} {
+		if f := failure(t, misled{g.Backward(), spoil}); (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("the failure is %q, want %q", f, want)
+		}
+	}
+}
+
 // TestMoveCountContract checks that Contract detects positions of games with cycles that have too
 // many moves, or none but no result. In a game of rules only, moves to one successor count once.
 func TestMoveCountContract(t *testing.T) {

@@ -165,8 +165,8 @@ func TestContract(t *testing.T) {
 			b.parse = func(string) (game.Position, error) { return g.Start(), nil }
 		},
 		"the text begins with a move": func(b *bad) {
-			b.text = func(dst []byte, p game.Position) []byte { return g.AppendText(append(dst, "0 "...), p) }
-			b.parse = func(text string) (game.Position, error) { return g.Parse(strings.TrimPrefix(text, "0 ")) }
+			b.text = func(dst []byte, p game.Position) []byte { return g.AppendText(append(dst, "m0 "...), p) }
+			b.parse = func(text string) (game.Position, error) { return g.Parse(strings.TrimPrefix(text, "m0 ")) }
 		},
 		"Parse makes": func(b *bad) {
 			b.parse = func(text string) (game.Position, error) {
@@ -195,72 +195,6 @@ func TestContract(t *testing.T) {
 			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}
-}
-
-// Search finds the values of random games.
-func TestSearch(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for range 50 {
-		g := testgames.RandomAcyclic(r, 1+r.IntN(300))
-		want, got := searched(g), gametest.Search(g)
-		if len(got) != len(want) {
-			t.Fatalf("%s: %d positions, want %d", g.Spec(), len(got), len(want))
-		}
-		for p, v := range want {
-			if got[p] != v {
-				t.Fatalf("%s: %d is %v, want %v", g.Spec(), p, g.Values().Text(got[p]), g.Values().Text(v))
-			}
-		}
-	}
-}
-
-// searched returns the values of all reachable positions, computed by a search that uses neither
-// tiers nor game.Values.Better.
-func searched(g *testgames.Acyclic) map[game.Position]game.Value {
-	solved := make(map[game.Position]game.Value)
-	var solve func(p game.Position) game.Value
-	solve = func(p game.Position) game.Value {
-		if v, ok := solved[p]; ok {
-			return v
-		}
-		best := g.Primitive(p)
-		for _, m := range g.Moves(nil, p) {
-			v := solve(m.To)
-			outcome := v.Outcome()
-			if g.Values().OfMover && outcome != game.Tie {
-				outcome = 3 - outcome
-			}
-			if v = game.NewValue(outcome, v.Remoteness()+1); best == 0 || prefers(g, g.ToMove(p), v, best) {
-				best = v
-			}
-		}
-		solved[p] = best
-		return best
-	}
-	solve(g.Start())
-	return solved
-}
-
-// prefers is an independent implementation of game.Values.Better.
-func prefers(g *testgames.Acyclic, mover game.Player, v, w game.Value) bool {
-	wins := game.FirstWins
-	if mover == game.Second {
-		wins = game.SecondWins
-	}
-	order := func(o game.Outcome) int { // larger is better for the player
-		switch o {
-		case wins:
-			return 2
-		case game.Tie:
-			return 1
-		}
-		return 0
-	}
-	if a, b := order(v.Outcome()), order(w.Outcome()); a != b {
-		return a > b
-	}
-	soon := v.Outcome() == wins || v.Outcome() == game.Tie && g.Values().TiesSoon
-	return v.Remoteness() != w.Remoteness() && soon == (v.Remoteness() < w.Remoteness())
 }
 
 // mirrored is a game with mirror images.

@@ -6,12 +6,13 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// Search returns the value of every reachable position of a small game; in a game with cycles,
-// 0 is a draw. It does not use tiers, sets or predecessors.
+// Search returns the value of every reachable position of a small game; 0 is a draw. If players
+// prefer the farthest tie, the game must have no cycles. Search does not use tiers, sets or
+// predecessors.
 func Search(g game.Game) map[game.Position]game.Value {
 	s := search{g, g.Values(), make(map[game.Position]game.Value)}
-	if _, tiers := g.(game.Layered); !tiers && s.values.OfMover && s.values.TiesSoon {
-		s.cyclic()
+	if s.values.TiesSoon {
+		s.backward()
 	} else {
 		s.value(g.Start())
 	}
@@ -28,7 +29,7 @@ type search struct {
 func (s *search) value(p game.Position) game.Value {
 	if v, ok := s.known[p]; ok {
 		if v == 0 {
-			panic(fmt.Sprintf("gametest: %s: play comes back to %d: a game with cycles must have no tiers, values of the mover and TiesSoon", s.g.Spec(), p))
+			panic(fmt.Sprintf("gametest: %s: play comes back to %d: a game with cycles must have TiesSoon", s.g.Spec(), p))
 		}
 		return v
 	}
@@ -47,11 +48,11 @@ func (s *search) value(p game.Position) game.Value {
 	return best
 }
 
-// cyclic computes values from the terminal positions backward: first wins and losses until there
+// backward computes values from the terminal positions backward: first wins and losses until there
 // are no more, then ties, each in the order of the remoteness.
-func (s *search) cyclic() {
+func (s *search) backward() {
 	predecessors := map[game.Position][]game.Position{s.g.Start(): nil} // each as often as it has moves
-	undecided := make(map[game.Position]int)                            // number of moves not known to lead to a win
+	undecided := make(map[game.Position]int)                            // number of moves not known to lead to a loss of the player who makes them
 	var decided, ties []game.Position                                   // not yet sent to their predecessors
 	for next := []game.Position{s.g.Start()}; len(next) > 0; next = next[1:] {
 		p := next[0]
@@ -78,7 +79,7 @@ func (s *search) cyclic() {
 		v := s.known[decided[0]]
 		for _, p := range predecessors[decided[0]] {
 			undecided[p]--
-			if s.known[p] == 0 && (game.Result(v.Outcome()) == game.Loses || undecided[p] == 0) {
+			if s.known[p] == 0 && (undecided[p] == 0 || s.values.Better(s.g.ToMove(p), v, 0)) {
 				s.known[p] = s.values.Before(v)
 				decided = append(decided, p)
 			}

@@ -3,6 +3,7 @@ package notation_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // A numbered is Connect N with boards that begin with a number, as its moves do, or with what begins
@@ -101,6 +103,24 @@ func FuzzParsePosition(f *testing.F) {
 	})
 }
 
+// TestMeaning checks that value 0 is a draw in games with cycles only.
+func TestMeaning(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		g := testgames.RandomLayered(r, testgames.RandomOptions(r))
+		want := "draw: play never ends"
+		switch {
+		case game.IsAcyclic(g):
+			want = "not known yet"
+		case g.Values().OfMover:
+			want = "DRAW: play never ends"
+		}
+		if got := notation.Meaning(g, 0); got != want {
+			t.Errorf("%+v: %q, want %q", g.Values(), got, want)
+		}
+	}
+}
+
 // TestValue checks how values are written for people and programs.
 func TestValue(t *testing.T) {
 	for w, want := range map[notation.Value]string{
@@ -120,7 +140,9 @@ func TestValue(t *testing.T) {
 	if got := notation.Summary(values, game.NewValue(game.FirstWins, 1)); got != "X wins in 1 move" {
 		t.Errorf("%q", got)
 	}
-	if got := notation.Summary(game.Values{OfMover: true}, 0); got != "a draw, play never ends" {
-		t.Errorf("%q", got)
+	for _, values := range []game.Values{{OfMover: true}, values} {
+		if got := notation.Summary(values, 0); got != "a draw, play never ends" {
+			t.Errorf("%+v: %q", values, got)
+		}
 	}
 }

@@ -105,9 +105,12 @@ func (v Value) JSON() ValueJSON {
 // Summary returns the value of the initial position as text.
 func Summary(values game.Values, v game.Value) string {
 	words := values.Word(v.Outcome())
-	if values.OfMover && !values.Puzzle {
+	switch {
+	case values.Puzzle:
+	case !v.Valid():
+		words = "a draw, play never ends"
+	case values.OfMover:
 		words = [...]string{
-			game.Draws: "a draw, play never ends",
 			game.Loses: "the first player loses",
 			game.Wins:  "the first player wins",
 			game.Ties:  "a tie",
@@ -129,15 +132,16 @@ func Heading(g game.Game, p game.Position) string {
 	return fmt.Sprintf("%q, %s to move", board, values.Players[g.ToMove(p)])
 }
 
-// Meaning describes a value.
-func Meaning(values game.Values, v game.Value) string {
+// Meaning describes a value of a game.
+func Meaning(g game.Game, v game.Value) string {
+	values := g.Values()
 	switch {
 	case !v.Valid() && v.Remoteness() > 0:
 		return "no value: its outcome is missing"
-	case !v.Valid() && !values.OfMover:
+	case !v.Valid() && game.IsAcyclic(g):
 		return "not known yet"
 	case !v.Valid():
-		return "DRAW: play never ends"
+		return values.Word(v.Outcome()) + ": play never ends"
 	case v.Remoteness() == 0:
 		return values.Word(v.Outcome()) + ", and play has ended"
 	}

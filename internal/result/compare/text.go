@@ -111,7 +111,7 @@ func pictureOf(g game.Game, line string) string {
 // inWords returns a line of a step in words: the value of its position, or the message to it.
 func inWords(g game.Game, line string) string {
 	if v, err := ParseLine(g, line); err == nil {
-		return notation.Meaning(g.Values(), v.Value)
+		return notation.Meaning(g, v.Value)
 	}
 	key, rest, _ := strings.Cut(line, "\t")
 	switch {
@@ -121,7 +121,7 @@ func inWords(g game.Game, line string) string {
 		return "a position without a value"
 	}
 	row, kind, want := streamfmt.ParseRow([]byte(line), len(key))
-	value, moves := notation.Meaning(g.Values(), layers.ValueOf(row.Word)), layers.TimesOf(row.Word)
+	value, moves := notation.Meaning(g, layers.ValueOf(row.Word)), layers.TimesOf(row.Word)
 	switch {
 	case want != "":
 		return "not a line of this step"

@@ -3,32 +3,14 @@
 package testgames
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strconv"
 
 	"github.com/treereduce/treereduce/game"
 )
 
-// An Acyclic is a game.Layered given by a list of positions.
-type Acyclic struct {
-	numbers
-	name      string
-	bits      uint
-	tiers     int
-	positions map[game.Position]node
-	start     game.Position
-	values    game.Values
-}
-
-type node struct {
-	tier  int
-	mover game.Player
-	next  []game.Position // none: the position is terminal
-	end   game.Value
-}
+// An Acyclic is a game.Layered without inner moves, given by a list of positions.
+type Acyclic struct{ listed }
 
 var _ game.Layered = (*Acyclic)(nil)
 
@@ -38,13 +20,13 @@ var _ game.Layered = (*Acyclic)(nil)
 // Players prefer the farthest or the nearest tie; outcomes name a player, or are from the view
 // of the player to move, in which case players take turns.
 func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
-	g := &Acyclic{
+	g := &Acyclic{listed{
 		name:      fmt.Sprintf("acyclic seed=%d", r.Uint32()),
 		bits:      1 + uint(r.IntN(64)),
 		tiers:     r.IntN(40),
 		positions: make(map[game.Position]node),
 		values:    game.Values{OfMover: r.IntN(2) == 0, TiesSoon: r.IntN(2) == 0, Players: [2]string{"left", "right"}},
-	}
+	}}
 	for g.bits < 64 && 1<<g.bits < 2*n {
 		g.bits++
 	}
@@ -96,59 +78,5 @@ func RandomAcyclic(r *rand.Rand, n int) *Acyclic {
 	return g
 }
 
-// Positions returns all positions, ascending, including unreachable ones.
-func (g *Acyclic) Positions() []game.Position {
-	var all []game.Position
-	for p := range g.positions {
-		all = append(all, p)
-	}
-	slices.Sort(all)
-	return all
-}
-
-// Spec returns the name of the game, which contains a random number.
-func (g *Acyclic) Spec() string { return g.name }
-
-// Info returns nothing.
-func (g *Acyclic) Info() game.Info { return game.Info{} }
-
-// KeyBits returns 1 to 64.
-func (g *Acyclic) KeyBits() uint { return g.bits }
-
-// Start returns the only position of tier 0.
-func (g *Acyclic) Start() game.Position { return g.start }
-
-// Tiers returns the last tier, which may be empty.
-func (g *Acyclic) Tiers() int { return g.tiers }
-
-// Tier returns the tier of a position.
-func (g *Acyclic) Loops(int) bool           { return false }
-func (g *Acyclic) Tier(p game.Position) int { return g.positions[p].tier }
-
-// Check requires a position of the list.
-func (g *Acyclic) Check(p game.Position) error {
-	if _, ok := g.positions[p]; !ok {
-		return errors.New("not in the list")
-	}
-	return nil
-}
-
-// Primitive returns the value of a position without moves.
-func (g *Acyclic) Primitive(p game.Position) game.Value { return g.positions[p].end }
-
-// Moves names the moves by their indices.
-func (g *Acyclic) Moves(dst []game.Move, p game.Position) []game.Move {
-	for i, to := range g.positions[p].next {
-		dst = append(dst, game.Move{Name: strconv.Itoa(i), To: to})
-	}
-	return dst
-}
-
-// Values returns the values that RandomAcyclic has chosen.
-func (g *Acyclic) Values() game.Values { return g.values }
-
-// ToMove returns the player to move.
-func (g *Acyclic) ToMove(p game.Position) game.Player { return g.positions[p].mover }
-
-// Parse reads a number.
-func (g *Acyclic) Parse(text string) (game.Position, error) { return parseNumber(g, text) }
+// Loops returns false.
+func (g *Acyclic) Loops(int) bool { return false }

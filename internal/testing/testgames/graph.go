@@ -89,7 +89,7 @@ func (g Graph) Predecessors(dst []game.Position, p game.Position) []game.Positio
 func (g Graph) ToMove(game.Position) game.Player { return game.First }
 
 // Parse reads a number.
-func (g Graph) Parse(text string) (game.Position, error) { return parseNumber(g, text) }
+func (g Graph) Parse(text string) (game.Position, error) { return parseNumber(g.Check, text) }
 
 // Values returns values from the view of the player to move.
 func (g Graph) Values() game.Values { return game.Values{OfMover: true, TiesSoon: true} }
@@ -105,11 +105,11 @@ func (numbers) Picture(p game.Position) game.Picture {
 	return game.Picture{Rows: [][]game.Square{{{Text: strconv.FormatUint(p, 10)}}}}
 }
 
-// parseNumber reads a position of g.
-func parseNumber(g game.Game, text string) (game.Position, error) {
+// parseNumber reads a position that passes check.
+func parseNumber(check func(game.Position) error, text string) (game.Position, error) {
 	p, err := strconv.ParseUint(text, 10, 64)
 	if err == nil {
-		err = g.Check(p)
+		err = check(p)
 	}
 	return p, err
 }

@@ -1,0 +1,327 @@
+package testgames
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+)
+
+// A Layered is a game.Layered and game.Symmetric given by a list of positions.
+type Layered struct {
+	listed
+	loops  []bool // by tier
+	images map[game.Position][]game.Position
+}
+
+var _ interface {
+	game.Layered
+	game.Symmetric
+} = (*Layered)(nil)
+
+// LayeredOptions are options of RandomLayered.
+type LayeredOptions struct {
+	// Positions is the number of positions, approximately; at least 1.
+	Positions int
+	// OfMover means that turns alternate, values are those of the player to move, and images may exchange
+	// the players. In some of these games, positions do not show whose turn it is. Otherwise values name the
+	// winner, and the player to move is random.
+	OfMover bool
+	// Acyclic means that no tier has inner moves. TiesLate, for these only, means that players
+	// prefer the farthest of several ties.
+	Acyclic, TiesLate bool
+	// Long means that play is long: with 600 positions, most games have values beyond 63 plies.
+	Long bool
+	// Sparse means that keys are spread over 64 bits. Otherwise, they are 0, 1 and so on.
+	Sparse bool
+}
+
+// RandomOptions returns options of one of the kinds of games, small if they are not long.
+func RandomOptions(r *rand.Rand) LayeredOptions {
+	o := LayeredOptions{Positions: 1 + r.IntN(60), OfMover: r.IntN(2) == 0, Acyclic: r.IntN(4) == 0, Sparse: r.IntN(3) == 0}
+	o.TiesLate = o.Acyclic && r.IntN(2) == 0
+	if r.IntN(8) == 0 {
+		o.Long, o.Positions = true, 600
+	}
+	return o
+}
+
+// RandomLayered returns a random game with a group of symmetries. It uses everything that the interfaces
+// allow: inner moves, empty tiers, ties, draws, several moves to a position and to its images, positions with
+// fewer images than the group has elements, unreachable positions. The canonical position is any one of
+// the images.
+func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
+	all := symmetries()
+	d := &design{r: r, o: o, group: all[r.IntN(len(all))], impartial: o.OfMover && r.IntN(4) == 0}
+	d.keeps = d.all()
+	if o.OfMover && !d.impartial {
+		d.keeps = d.half(r)
+	}
+	d.add()
+	for i := range d.orbits {
+		if o.Long {
+			d.path(i)
+		} else {
+			d.tangle(i)
+		}
+	}
+	return d.game()
+}
+
+// A design is a game as orbits. An orbit is a position with its images.
+type design struct {
+	group
+	r         *rand.Rand
+	o         LayeredOptions
+	impartial bool     // positions do not show whose turn it is
+	keeps     elements // the symmetries that do not exchange the players
+	loops     []bool   // by tier
+	orbits    []orbit
+}
+
+// An orbit has an image for each coset of a subgroup. The first one is that of the subgroup itself.
+type orbit struct {
+	images []elements
+	tier   int
+	mover  game.Player // of the first image
+	next   []place     // moves of the first image; none: it is terminal
+	end    game.Outcome
+}
+
+// A place is an image of an orbit.
+type place struct {
+	orbit int
+	image elements
+}
+
+// add adds orbits in random tiers, the first in tier 0.
+func (d *design) add() {
+	tiers := 1 + d.r.IntN(6)
+	switch {
+	case d.o.Acyclic && d.o.Long:
+		tiers = 1 + d.o.Positions/2
+	case d.o.Acyclic:
+		tiers = 1 + d.r.IntN(40)
+	case d.o.Long:
+		tiers = 1 + d.r.IntN(3)
+	}
+	for range tiers {
+		d.loops = append(d.loops, !d.o.Acyclic && (d.o.Long || d.r.IntN(10) < 7))
+	}
+	in := []int{0} // the tiers of the orbits
+	for range d.o.Positions - 1 {
+		in = append(in, d.r.IntN(tiers))
+	}
+	slices.Sort(in)
+	turns := d.o.Long && (d.o.OfMover || d.r.IntN(2) == 0)
+	for n := 0; n < d.o.Positions; {
+		i := len(d.orbits)
+		x := orbit{
+			images: d.cosets(d.randomSubgroup(d.r, d.keeps)),
+			tier:   in[i],
+			mover:  game.Player(d.r.IntN(2)),
+			end:    []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.FirstWins, game.SecondWins}[d.r.IntN(5)],
+		}
+		if turns {
+			x.mover = game.Player(i % 2)
+		}
+		if d.impartial {
+			x.mover = game.First
+		}
+		d.orbits = append(d.orbits, x)
+		n += len(x.images)
+	}
+}
+
+// tangle adds random moves to an orbit, or leaves it terminal.
+func (d *design) tangle(i int) {
+	var to []place
+	for q := range d.orbits {
+		to = append(to, d.targets(i, q)...)
+	}
+	if len(to) == 0 || d.r.IntN(7) == 0 {
+		return
+	}
+	d.move(i, to, []int{1, 1, 2, 2, 3, 4}[d.r.IntN(6)])
+	if d.r.IntN(3) == 0 { // several moves to the same orbit
+		d.move(i, d.targets(i, d.orbits[i].next[0].orbit), 3)
+	}
+}
+
+// path adds a move to the next orbit, and to few orbits another one: to a later tier, so that a position can
+// have a value that is much larger than the number of steps to a move out of its tier; or back.
+func (d *design) path(i int) {
+	if d.r.IntN(1000) == 0 {
+		return
+	}
+	for q := i + 1; q < len(d.orbits) && len(d.orbits[i].next) == 0; q++ {
+		d.move(i, d.targets(i, q), 1)
+	}
+	if len(d.orbits[i].next) == 0 {
+		return
+	}
+	if q := i + 1 + d.r.IntN(len(d.orbits)-i-1); d.orbits[q].tier > d.orbits[i].tier && d.r.IntN(30) == 0 {
+		d.move(i, d.targets(i, q), 1)
+	}
+	if d.r.IntN(50) == 0 {
+		d.move(i, d.targets(i, max(0, i-d.r.IntN(7))), 1)
+	}
+}
+
+// move adds some moves from an orbit to random ones of these places, if there are any.
+func (d *design) move(i int, to []place, moves int) {
+	for range moves {
+		if len(to) > 0 {
+			d.orbits[i].next = append(d.orbits[i].next, to[d.r.IntN(len(to))])
+		}
+	}
+}
+
+// targets returns the images of orbit q to which the first image of orbit i may move.
+func (d *design) targets(i, q int) (all []place) {
+	from, to := &d.orbits[i], &d.orbits[q]
+	if to.tier < from.tier || to.tier == from.tier && !d.loops[to.tier] {
+		return nil
+	}
+	for _, image := range to.images {
+		if !d.o.OfMover || d.impartial || d.mover(q, image) != from.mover {
+			all = append(all, place{q, image})
+		}
+	}
+	return all
+}
+
+// mover returns the player to move at an image of an orbit.
+func (d *design) mover(q int, image elements) game.Player {
+	if d.exchanges(image) {
+		return d.orbits[q].mover.Other()
+	}
+	return d.orbits[q].mover
+}
+
+// exchanges reports whether an image exchanges the players.
+func (d *design) exchanges(image elements) bool { return image&d.keeps == 0 }
+
+// game returns the game.
+func (d *design) game() *Layered {
+	g := &Layered{
+		listed: listed{
+			name:      fmt.Sprintf("layered seed=%d", d.r.Uint32()),
+			tiers:     len(d.loops) - 1,
+			positions: make(map[game.Position]node),
+			values:    game.Values{OfMover: d.o.OfMover, TiesSoon: !d.o.TiesLate},
+		},
+		loops:  d.loops,
+		images: make(map[game.Position][]game.Position),
+	}
+	if !d.impartial {
+		g.values.Players = [2]string{"left", "right"}
+	}
+	keys := d.keys()
+	g.bits = uint(max(1, bits.Len64(uint64(len(keys))-1)))
+	if d.o.Sparse {
+		g.bits = 64
+	}
+	for i, x := range d.orbits {
+		var images []game.Position
+		for _, image := range x.images {
+			images = append(images, keys[place{i, image}])
+		}
+		slices.Sort(images)
+		for _, image := range x.images {
+			p := keys[place{i, image}]
+			g.images[p] = images
+			g.positions[p] = d.node(i, image, keys)
+		}
+	}
+	g.start = keys[place{0, d.orbits[0].images[d.r.IntN(len(d.orbits[0].images))]}]
+	return g
+}
+
+// keys gives each image of each orbit a random key.
+func (d *design) keys() map[place]game.Position {
+	keys := make(map[place]game.Position)
+	var places []place
+	for i, x := range d.orbits {
+		for _, image := range x.images {
+			places = append(places, place{i, image})
+		}
+	}
+	taken := make(map[game.Position]bool)
+	for n, i := range d.r.Perm(len(places)) {
+		p := game.Position(n)
+		for d.o.Sparse && (p == game.Position(n) || taken[p]) {
+			p = d.r.Uint64()
+		}
+		taken[p] = true
+		keys[places[i]] = p
+	}
+	return keys
+}
+
+// node returns an image of an orbit.
+func (d *design) node(i int, image elements, keys map[place]game.Position) node {
+	x := d.orbits[i]
+	n := node{tier: x.tier, mover: d.mover(i, image)}
+	if len(x.next) == 0 {
+		if d.exchanges(image) && x.end != game.Tie {
+			x.end = game.WinFor(x.end.Winner().Other())
+		}
+		n.end = game.NewValue(x.end, 0)
+		return n
+	}
+	seen := make(map[place]bool)
+	for a := range d.group {
+		if !image.has(a) { // the image consists of the symmetries that lead from the first image to it
+			continue
+		}
+		for _, to := range x.next {
+			if at := (place{to.orbit, d.times(a, to.image)}); !seen[at] {
+				seen[at] = true
+				n.next = append(n.next, keys[at])
+			}
+		}
+	}
+	if d.r.IntN(3) == 0 {
+		n.next = append(n.next, n.next[d.r.IntN(len(n.next))])
+	}
+	d.r.Shuffle(len(n.next), func(i, j int) { n.next[i], n.next[j] = n.next[j], n.next[i] })
+	return n
+}
+
+// Loops reports whether the tier may have inner moves.
+func (g *Layered) Loops(tier int) bool { return g.loops[tier] }
+
+// Canonical returns the first of the images.
+func (g *Layered) Canonical(p game.Position) game.Position { return g.images[p][0] }
+
+// Images appends the images.
+func (g *Layered) Images(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, g.images[p]...)
+}
+
+// Backward returns the game with Predecessors.
+func (g *Layered) Backward() *LayeredBackward {
+	b := &LayeredBackward{g, make(map[game.Position][]game.Position)}
+	for _, from := range g.Positions() {
+		for _, to := range g.positions[from].next {
+			b.predecessors[to] = append(b.predecessors[to], from)
+		}
+	}
+	return b
+}
+
+// A LayeredBackward is a Layered that is game.Reversible.
+type LayeredBackward struct {
+	*Layered
+	predecessors map[game.Position][]game.Position
+}
+
+var _ game.Reversible = (*LayeredBackward)(nil)
+
+// Predecessors appends the predecessors, those that play does not reach among them.
+func (g *LayeredBackward) Predecessors(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, g.predecessors[p]...)
+}

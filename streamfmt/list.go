@@ -289,6 +289,14 @@ func (f *ListFile) Records() uint64 { return f.count }
 // Tiers returns the tiers that have rows, ascending. The caller must not modify them.
 func (f *ListFile) Tiers() []int { return f.tiers }
 
+// Rows returns the number of rows of a tier.
+func (f *ListFile) Rows(tier int) uint64 {
+	if n, ok := slices.BinarySearch(f.tiers, tier); ok {
+		return f.pages[n].second
+	}
+	return 0
+}
+
 // EachCount calls do for each value of a list of Values, in ascending order, with the number
 // of its rows. The numbers are those that the writer counted.
 func (f *ListFile) EachCount(do func(value uint16, n uint64)) {

@@ -20,6 +20,7 @@ import (
 // each interval that is read.
 type rowLists struct {
 	g        game.Game
+	acyclic  bool
 	fsys     store.FS
 	names    []string
 	seals    []*store.SealedFile
@@ -49,7 +50,7 @@ type cellKey struct {
 const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Game, seal *store.Seal) (contents, error) {
-	t := &rowLists{g: g, fsys: fsys, tiers: make([]openList, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
+	t := &rowLists{g: g, acyclic: game.IsAcyclic(g), fsys: fsys, tiers: make([]openList, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
 		cells: newRecent[cellKey, []layers.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
@@ -97,6 +98,9 @@ func (t *rowLists) counts(tier int) (Counts, error) {
 
 // lookup searches the only cell of a tier that may contain the position.
 func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
+	if s, ok := t.g.(game.Symmetric); ok {
+		p = s.Canonical(p)
+	}
 	tier := game.TierOf(t.g, p)
 	f, err := t.tier(tier)
 	if err != nil {
@@ -130,7 +134,7 @@ func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
 		return 0, false, nil
 	}
 	v = layers.ValueOf((*rows)[i].Word)
-	if n := v.Remoteness(); n > game.LastTier(t.g)-tier { // game.Values.Before could exceed MaxRemoteness
+	if n := v.Remoteness(); t.acyclic && n > game.LastTier(t.g)-tier { // game.Values.Before could exceed MaxRemoteness
 		return 0, false, newFault(t.g, p, fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, game.LastTier(t.g)-tier))
 	}
 	return v, true, nil

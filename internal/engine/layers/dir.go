@@ -219,6 +219,19 @@ func (d *Dir) Receivers() []int {
 	return slices.Compact(stages)
 }
 
+// Rows returns the number of rows that the directory has for a stage.
+func (d *Dir) Rows(to Stage) (n int64) {
+	for _, b := range d.boxes {
+		switch {
+		case b.list != nil:
+			n += int64(b.list.Rows(int(to)))
+		case b.receiver == to && b.seal != nil:
+			n += int64(b.seal.Records)
+		}
+	}
+	return n
+}
+
 // TextTo returns the paths of the text files of messages to a stage. all reports whether
 // these are complete, because no outbox file of the directory is packed.
 func (d *Dir) TextTo(to Stage) (files []string, all bool) {

@@ -30,7 +30,7 @@ type Kernel interface {
 // Rows are the sorted rows of an interval, in memory that is reused for the next one.
 type Rows struct {
 	// Predecessors are input of all steps but solve of a tier with inner moves, and ties. The
-	// forward pass removes duplicates, begin the rows of decided positions.
+	// forward pass removes duplicates, begin the predecessors in the tier of terminal positions.
 	Predecessors []Row
 	// Messages are input of the retrograde pass.
 	Messages []Row

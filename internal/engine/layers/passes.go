@@ -69,8 +69,13 @@ func (k *begin) Do(r *Rows) error {
 			return &PositionError{k.g, p, "received a message, but the position is terminal"}
 		} else {
 			k.Finished++
-			if err := k.sendBack(p, predecessors[:from], v, innerTier|outerTiers); err != nil {
+			if err := k.sendBack(p, predecessors[:from], v, innerTier); err != nil {
 				return err
+			}
+			for _, row := range predecessors[:from] {
+				if k.tierOf(row.Word) < k.tier {
+					r.Predecessors = append(r.Predecessors, row)
+				}
 			}
 		}
 		predecessors = predecessors[from:]
@@ -229,8 +234,7 @@ func (k *pass) next(p game.Position, state State, messages []Row) (State, error)
 	return state, k.sendDue(p, longest)
 }
 
-// A values is the kernel of the last retrograde job of a tier: it sends the values of positions that are not terminal
-// to earlier tiers. A position without a value is a draw.
+// A values is the kernel of the last retrograde job of a tier: it sends the values of positions to earlier tiers. A position without a value is a draw.
 type values struct{ kernel }
 
 func (k *values) Do(r *Rows) error {
@@ -247,7 +251,7 @@ func (k *values) Do(r *Rows) error {
 		for from < len(predecessors) && predecessors[from].Key == row.Key {
 			from++
 		}
-		if k.tier > 0 && (v == 0 || v.Remoteness() > 0) {
+		if k.tier > 0 {
 			if err := k.sendBack(row.Key, predecessors[:from], v, outerTiers); err != nil {
 				return err
 			}

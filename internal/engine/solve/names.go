@@ -9,7 +9,7 @@ import (
 )
 
 // jobName matches the directories of all jobs but the last: those of tiers and of passes.
-var jobName = regexp.MustCompile(`^(create|(data_first|data_second|mark|solve|ties)[0-9]+)$`)
+var jobName = regexp.MustCompile(`^(create|(data_first|data_second|mark|solve|ties)[0-9]+(\.t?[0-9]+)?)$`)
 
 // IsRunArtifact reports whether a name in a data directory is one that runs use there, apart
 // from the manifest and the names that begin with "_".

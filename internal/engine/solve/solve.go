@@ -276,7 +276,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 		r.work = 2 * float64(r.g.States.Positions())
 		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States), bare: make(map[string]bool)}
 	default:
-		m = newLists(r, r.g.Layers)
+		m = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})

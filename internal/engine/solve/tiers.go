@@ -120,6 +120,9 @@ func (t *tiers) forward(ctx context.Context, until int, run []bool) error {
 // possible runs PossibleMoves for a tier, or InitFirst for tier 0.
 func (t *tiers) possible(ctx context.Context, tier int) error {
 	job := &runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
+	if b, layered := t.records.(*byLayers); layered && game.Loops(t.g, tier) {
+		return b.forward(ctx, job)
+	}
 	if tier == 0 {
 		job.Step = step.Init
 	} else if err := t.records.setPossible(ctx, job); err != nil {

@@ -110,7 +110,7 @@ func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (
 	}
 	defer states.Close()
 	o.LoadState = states.Cursor().Load
-	edges := layers.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/lists.RowMemory)
+	edges := layers.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/layers.RowMemory)
 	if step.StoresEdges(g, pass.Step) {
 		o.StoreEdges = edges.SendEdges
 	}

@@ -1,0 +1,72 @@
+package solve_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
+	"github.com/treereduce/treereduce/table"
+)
+
+// TestLayers solves random games with tiers, inner moves and images, with many options, and compares the values with
+// those of a plain solver of all positions.
+func TestLayers(t *testing.T) { solveLayers(t, 0, 300) }
+
+// TestLongLayers tests more games.
+func TestLongLayers(t *testing.T) {
+	longtest.Skip(t)
+	solveLayers(t, 300, 20_000)
+}
+
+func solveLayers(t *testing.T, first, end uint64) {
+	for seed := first; seed < end; seed++ {
+		r := rand.New(rand.NewPCG(seed, 1))
+		graph := testgames.RandomLayered(r, testgames.RandomOptions(r))
+		games := []game.Game{graph, graph.Backward()}
+		if graph.Tiers() == 0 {
+			games = append(games, struct{ game.Symmetric }{graph})
+		}
+		for i, g := range games {
+			dir := t.TempDir()
+			o := options()
+			o.Final, o.Reducers = solve.FinalNo, 1+r.IntN(3)
+			o.Runner = &inline.Runner{Memory: []int{0, 64 << 20}[r.IntN(2)]}
+			if o.KeepAll = r.IntN(3) == 0; o.KeepAll && r.IntN(2) == 0 {
+				o.Codec = jobdir.Text
+			}
+			o.MinDrop = int64(r.IntN(2))
+			if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+				t.Fatalf("seed %d, game %d: %v", seed, i, err)
+			}
+			if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
+				t.Fatalf("seed %d, game %d: %v", seed, i, err)
+			}
+		}
+	}
+}
+
+// valuesIn returns the values that a table stores.
+func valuesIn(t *testing.T, g game.Game, dir string) map[game.Position]game.Value {
+	t.Helper()
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	values := make(map[game.Position]game.Value)
+	for b, err := range tab.All() {
+		must.OK(t, err)
+		for i, p := range b.Positions {
+			if _, twice := values[p]; twice || i > 0 && p < b.Positions[i-1] {
+				t.Fatalf("%d is there twice, or not in order: %v", p, slices.IsSorted(b.Positions))
+			}
+			values[p] = b.Values[i]
+		}
+	}
+	return values
+}

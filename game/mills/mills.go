@@ -1,42 +1,29 @@
-// Package mills implements Three, Five, Six, Seven and Nine Men's Morris, also known as merels or
-// mills. The board has points, which are joined by lines:
+// Package mills implements Three, Five, Six, Seven and Nine Men's Morris, also called merels or mills.
+// The players, W and B, take turns to place their pieces on empty points of a board, W first. Then a
+// move slides a piece along a line to the next point, if that is empty. In Nine Men's, a player with
+// three pieces left moves any of them to any empty point. Three pieces of a player on successive
+// points of a line are a mill. A move that closes a mill, or two, takes one piece of the other player:
+// one that is in no mill, or any if all are in mills. A player with fewer than three pieces, those in
+// hand included, has lost, and so has one who cannot move. There are no ties, but play may never end.
 //
-//	c  o--o--o      e  o-----o-----o      g  o--------o--------o
-//	   |\ | /|         |     |     |         |  o-----o-----o  |
-//	b  o--o--o         |  o--o--o  |         |  |  o--o--o  |  |
-//	   |/ | \|         o--o     o--o         o--o--o     o--o--o
-//	a  o--o--o         |  o--o--o  |         |  |  o--o--o  |  |
-//	                   |     |     |         |  o-----o-----o  |
-//	                   o-----o-----o         o--------o--------o
-//
-// Three Men's is played on the first, Five and Six Men's on the second, Seven Men's on the second
-// with one more point in the centre, which is joined to the four around it, and Nine Men's on the
-// third. Points are named as in the literature: a1 is at the bottom left.
-//
-// Each player puts Men pieces on empty points, one in each turn; the first player has W, white, and
-// moves first. When all are placed, a move slides a piece along a line to the next point, which is
-// empty. In Nine Men's, a player with three pieces left moves them to any empty point. Three pieces
-// of a player on successive points of a line are a mill. A move that closes one takes a piece of
-// the other player off the board: one that is in no mill, or any if all are in mills; one piece even
-// if it closes two mills. A player who has fewer than three pieces, those in hand included, has
-// lost, and so has a player who cannot move. Play may never end.
-//
-// These are the rules of the package mills of GamesmanOne (GamesCrafters), in which pieces do not
-// fly in Five, Six and Seven Men's. It does not have Three Men's: here its pieces do not fly, and
-// move along the diagonals, too. The first mill wins, because it leaves the other player two pieces.
+// These are the rules of GamesmanOne (GamesCrafters), which has no Three Men's. In that, the first
+// mill wins, because it leaves the other player two pieces.
 //
 // # The hash
 //
-// Points are numbered column by column from the left, each from the bottom: a1 a3 a5 b2 …. From the
-// lowest bit, the key has a bit for each point that is set if there is a black piece, the same for
-// white pieces, and then the phase: the number of pieces that have been placed, and one more if all
-// have been and black is to move. The phase determines the player to move and the pieces in hand.
+// Points are named as in the literature: columns by letters, rows by numbers from the bottom. They are
+// numbered column by column, each from the bottom: a1 a3 a5 b2 …. The key has a bit for each point
+// with a piece of B, lowest bit first, then a bit for each with one of W, then the phase: the number
+// of pieces that were placed, or one more if all were and B is to move. So the phase determines the
+// player to move and the pieces in hand.
 package mills
 
 import (
 	_ "embed"
 	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -47,22 +34,50 @@ var rulesText string
 // Kind describes the Morris games to a program.
 var Kind = game.Kind{
 	Name:   "mills",
-	Usage:  "Nine Men's Morris and its smaller forms: close mills, and take the other's pieces",
-	Params: []game.Param{{Name: "men", Usage: "pieces of a player: 3, 5, 6, 7 or 9", Default: 5}},
+	Usage:  "Three to Nine Men's Morris: put three pieces in a row, and take one of the other player's",
+	Params: []game.Param{{Name: "men", Usage: "pieces of each player: 3, 5, 6, 7 or 9", Default: 5}},
 	New:    func(args []int) (game.Game, error) { return New(args[0]) },
 }
 
-// fewest is the number of pieces with which a player can still close a mill.
-const fewest = 3
+// A variant is what depends on the number of pieces.
+type variant struct {
+	title string
+	lines string // the points of each line in order
+	flies bool   // a player with three pieces moves them to any empty point
+}
 
-// rules are the rules for one number of pieces.
+// twoSquares are the lines of two squares, one in the other, whose sides are joined at their middles.
+const twoSquares = "a1a3a5 b2b3b4 d2d3d4 e1e3e5 a1c1e1 b2c2d2 b4c4d4 a5c5e5 "
+
+// The variants, by the number of pieces of each player.
+var variants = map[int]variant{
+	3: {"Three Men's Morris", "a1a2a3 b1b2b3 c1c2c3 a1b1c1 a2b2c2 a3b3c3 a1b2c3 a3b2c1", false},
+	5: {"Five Men's Morris", twoSquares + "a3b3 d3e3 c1c2 c4c5", false},
+	6: {"Six Men's Morris", twoSquares + "a3b3 d3e3 c1c2 c4c5", false},
+	7: {"Seven Men's Morris", twoSquares + "a3b3c3d3e3 c1c2c3c4c5", false},
+	9: {"Nine Men's Morris", "a1a4a7 b2b4b6 c3c4c5 d1d2d3 d5d6d7 e3e4e5 f2f4f6 g1g4g7 " +
+		"a1d1g1 b2d2f2 c3d3e3 a4b4c4 e4f4g4 c5d5e5 b6d6f6 a7d7g7", true},
+}
+
+const (
+	pieces = ".WB" // what is on a point in texts: nothing, or a piece of W or B
+	fewest = 3     // the pieces without which a player has lost
+)
+
+// rules are the rules for one number of pieces. A set of points has a bit for the number of each.
 type rules struct {
 	variant
-	men    int
-	placed int // the phase from which on all pieces are placed
-	*board
-	names []string // of moves, see name
-	turns []string // by phase: the player to move and the pieces in hand
+	men    int          // pieces of each player
+	all    int          // pieces of both, and the first phase in which all are placed
+	side   int          // columns and rows of the board
+	points []string     // the names of the points, in the order of their numbers
+	full   uint32       // the set of all points
+	beside []uint32     // the neighbours of each point; the hand, which follows, is beside all
+	mills  []uint32     // the points of each possible mill
+	board  string       // the text of a board without pieces
+	turns  []string     // of each phase: the text of the player to move and the pieces in hand
+	names  [][][]string // of the moves: [from][to][taken], where the hand and no piece follow the points
+	game.BitMoves
 }
 
 // New returns the rules for 3, 5, 6, 7 or 9 pieces of each player.
@@ -71,56 +86,109 @@ func New(men int) (game.Layered, error) {
 	if !ok {
 		return nil, fmt.Errorf("mills: men must be 3, 5, 6, 7 or 9, found %d", men)
 	}
-	r := &rules{variant: v, men: men, placed: 2 * men, board: newBoard(v)}
-	for phase := range r.placed + 2 {
-		s := state{phase: phase}
-		r.turns = append(r.turns, fmt.Sprintf("%c %d %d", pieces[1+s.toMove()], r.hand(s, game.First), r.hand(s, game.Second)))
+	r := &rules{variant: v, men: men, all: 2 * men}
+	for line := range strings.FieldsSeq(v.lines) {
+		for i := 0; i < len(line); i += 2 {
+			r.points = append(r.points, line[i:i+2])
+		}
 	}
-	none := r.size()
-	for from := range none + 1 {
-		for to := range none {
-			name := r.points[to].name
-			if from < none {
-				name = r.points[from].name + "-" + name
+	slices.Sort(r.points)
+	r.points = slices.Compact(r.points)
+	n := len(r.points)
+	r.full, r.side = 1<<n-1, int(r.points[n-1][0]-'a')+1
+	r.beside = append(make([]uint32, n), r.full)
+	for line := range strings.FieldsSeq(v.lines) {
+		for i := 2; i < len(line); i += 2 {
+			a, b := slices.Index(r.points, line[i-2:i]), slices.Index(r.points, line[i:i+2])
+			r.beside[a] |= 1 << b
+			r.beside[b] |= 1 << a
+			if i > 2 {
+				r.mills = append(r.mills, 1<<slices.Index(r.points, line[i-4:i-2])|1<<a|1<<b)
 			}
+		}
+	}
+	board := []byte(strings.Repeat("/"+strings.Repeat("-", r.side), r.side))[1:]
+	for i := range r.points {
+		board[r.place(i)] = pieces[0]
+	}
+	r.board = string(board)
+	r.BitMoves = r.symmetries()
+	for phase := range r.all + 2 {
+		s := state{phase: phase}
+		r.turns = append(r.turns, fmt.Sprintf("%c %d %d", pieces[1+s.mover()], r.hand(s, game.First), r.hand(s, game.Second)))
+	}
+	for from := range n + 1 {
+		r.names = append(r.names, nil)
+		for _, name := range r.points {
+			if from < n {
+				name = r.points[from] + "-" + name
+			}
+			var all []string
 			for _, taken := range r.points {
-				r.names = append(r.names, name+"x"+taken.name)
+				all = append(all, name+"x"+taken)
 			}
-			r.names = append(r.names, name)
+			r.names[from] = append(r.names[from], append(all, name))
 		}
 	}
 	return r, nil
 }
 
-// name returns the name of the move from one point to another, which takes a piece from a third.
-// The number after that of the last point stands for the hand, or for no piece.
-func (r *rules) name(from, to, taken int) string {
-	return r.names[(from*r.size()+to)*(r.size()+1)+taken]
+// at returns the column and row of a point, both from 0 at the bottom left.
+func (r *rules) at(point int) (x, y int) {
+	return int(r.points[point][0] - 'a'), int(r.points[point][1] - '1')
 }
 
-// A state is a position: the points of each player's pieces, and the phase.
+// place returns the index of a point in the text of the board.
+func (r *rules) place(point int) int {
+	x, y := r.at(point)
+	return (r.side-1-y)*(r.side+1) + x
+}
+
+// symmetries returns the symmetries of the board but the identity. If there is no point in the centre, the
+// outer and the inner square can be exchanged, too.
+func (r *rules) symmetries() (all game.BitMoves) {
+	centre, n := r.side/2, len(r.points)
+	for _, to := range (game.Grid{Width: r.side, Height: r.side}).Symmetries() {
+		for exchange := range 2 - n%2 {
+			bits := make([]int, 2*n)
+			for i := range r.points {
+				x, y := to(r.at(i))
+				if dx, dy := x-centre, y-centre; exchange > 0 {
+					k := max(dx, -dx, dy, -dy)
+					x, y = centre+dx/k*(centre+1-k), centre+dy/k*(centre+1-k)
+				}
+				bits[i] = slices.Index(r.points, fmt.Sprintf("%c%d", 'a'+x, 1+y))
+				bits[n+i] = n + bits[i]
+			}
+			all = append(all, game.NewBitMove(bits))
+		}
+	}
+	return all[1:]
+}
+
+// A state is a position: the points with each player's pieces, and the phase.
 type state struct {
 	men   [2]uint32
 	phase int
 }
 
-func (s state) toMove() game.Player { return game.Player(s.phase & 1) }
+func (s state) mover() game.Player { return game.Player(s.phase & 1) }
 
 // state is the inverse of key.
 func (r *rules) state(p game.Position) state {
-	n := r.size()
+	n := len(r.points)
 	return state{[2]uint32{uint32(p>>n) & r.full, uint32(p) & r.full}, int(p >> (2 * n))}
 }
 
 // key returns the position of a state.
 func (r *rules) key(s state) game.Position {
-	n := r.size()
+	n := len(r.points)
 	return uint64(s.phase)<<(2*n) | uint64(s.men[0])<<n | uint64(s.men[1])
 }
 
 // hand returns the number of pieces that a player has in hand.
 func (r *rules) hand(s state, player game.Player) int {
-	return r.men - (min(s.phase, r.placed)+1-int(player))/2
+	return (r.all - min(s.phase, r.all) + int(player)) / 2
 }
 
 // left returns the number of pieces that a player has on the board and in hand.
@@ -130,204 +198,175 @@ func (r *rules) left(s state, player game.Player) int {
 
 // Info describes the game.
 func (r *rules) Info() game.Info {
-	return game.Info{Title: r.title, Rules: rulesText, TierUnit: "pieces placed and pieces taken", Boards: r.boards,
+	return game.Info{Title: r.title, Rules: rulesText, TierUnit: "pieces placed or taken",
 		Look: game.Look{Square: "cell", Pieces: map[string]string{"W": "disc", "B": "disc", "*": "number"}}}
 }
-
-func (r *rules) Spec() string         { return fmt.Sprintf("mills men=%d", r.men) }
-func (r *rules) KeyBits() uint        { return uint(2*r.size() + bits.Len(uint(r.placed+1))) }
-func (r *rules) Start() game.Position { return 0 }
 
 // Values returns values from the view of the player to move; there are no ties.
 func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"W", "B"}}
 }
 
-// Tiers returns the tier of a player with two pieces left and another with three.
-func (r *rules) Tiers() int { return r.placed + r.mostTaken() }
+func (r *rules) Spec() string                       { return fmt.Sprintf("mills men=%d", r.men) }
+func (r *rules) KeyBits() uint                      { return uint(2*len(r.points) + bits.Len(uint(r.all+1))) }
+func (r *rules) Start() game.Position               { return 0 }
+func (r *rules) ToMove(p game.Position) game.Player { return r.state(p).mover() }
 
-// mostTaken returns the largest number of pieces that can be taken.
-func (r *rules) mostTaken() int { return 2*(r.men-fewest) + 1 }
+// Tiers returns the tier in which all pieces are placed, and one player has two left and the other three.
+func (r *rules) Tiers() int { return 2*r.all - 2*fewest + 1 }
 
 // Tier returns the number of pieces placed, plus the number of those taken.
 func (r *rules) Tier(p game.Position) int {
 	s := r.state(p)
-	placed := min(s.phase, r.placed)
-	return 2*placed - bits.OnesCount32(s.men[0]|s.men[1])
+	return 2*min(s.phase, r.all) - bits.OnesCount32(s.men[0]|s.men[1])
 }
 
-// Loops reports whether pieces can slide: all are placed, and the game is not over.
-func (r *rules) Loops(tier int) bool { return tier >= r.placed && tier < r.Tiers() }
+// Loops reports whether pieces may slide.
+func (r *rules) Loops(tier int) bool { return tier >= r.all && tier < r.Tiers() }
 
-// boards returns an upper bound on the positions of a tier.
-func (r *rules) boards(tier int) (n float64) {
-	for phase := range r.placed + 2 {
-		s := state{phase: phase}
-		first, second := r.men-r.hand(s, game.First), r.men-r.hand(s, game.Second)
-		for white := range first + 1 {
-			black := 2*min(phase, r.placed) - tier - white
-			if black >= 0 && black <= second {
-				n += choose(r.size(), white) * choose(r.size()-white, black)
-			}
-		}
-	}
-	return n
-}
-
-// choose returns the number of sets of k points of n.
-func choose(n, k int) float64 {
-	ways := 1.0
-	for i := range k {
-		ways *= float64(n-i) / float64(i+1)
-	}
-	return ways
-}
-
-// Check requires that no point has two pieces, that no player has more pieces than have been placed,
-// and that the game was not over before the last move.
+// Check requires at most one piece on a point, and of each player at most those that were placed, and
+// enough that the game was not over before the last move.
 func (r *rules) Check(p game.Position) error {
 	s := r.state(p)
-	switch {
-	case p>>(2*r.size()) >= uint64(r.placed+2):
-		return fmt.Errorf("%#x is not a position of %s: it has more than %d pieces placed", p, r.title, r.placed)
-	case s.men[0]&s.men[1] != 0:
-		return fmt.Errorf("%#x is not a position of %s: two pieces are on one point", p, r.title)
-	}
-	for player, men := range s.men {
-		left := r.left(s, game.Player(player))
-		least := fewest // the mover may have lost a piece
-		if s.toMove() == game.Player(player) {
-			least--
-		}
-		if left < least || left > r.men {
-			return fmt.Errorf("%#x is not a position of %s: %c has %d pieces on the board and %d in hand, expected %d to %d in all",
-				p, r.title, pieces[1+player], bits.OnesCount32(men), r.hand(s, game.Player(player)), least, r.men)
-		}
+	mover, other := r.left(s, s.mover()), r.left(s, s.mover().Other())
+	if s.phase > r.all+1 || s.men[0]&s.men[1] != 0 || max(mover, other) > r.men || other < fewest || mover < fewest-1 {
+		return fmt.Errorf("%#x is not a position of %s: no play leads to such pieces on the board and in hand", p, r.title)
 	}
 	return nil
 }
 
-func (r *rules) ToMove(p game.Position) game.Player { return r.state(p).toMove() }
-
-// Primitive returns a loss for the player to move if he has fewer than three pieces, or no move.
+// Primitive returns a loss for the player to move if he has fewer than three pieces or no move.
 func (r *rules) Primitive(p game.Position) game.Value {
-	if s := r.state(p); r.over(s) {
-		return game.NewValue(game.WinFor(s.toMove().Other()), 0)
-	}
-	return 0
-}
-
-// over reports whether the player to move has lost.
-func (r *rules) over(s state) bool {
-	if r.left(s, s.toMove()) < fewest {
-		return true
-	}
-	if s.phase < r.placed {
-		return false
-	}
-	for own := s.men[s.toMove()]; own != 0; own &= own - 1 {
-		if r.targets(s, bits.TrailingZeros32(own)) != 0 {
-			return false
+	s := r.state(p)
+	for from := r.movable(s); from != 0; from &= from - 1 {
+		if r.targets(s, bits.TrailingZeros32(from)) != 0 {
+			return 0
 		}
 	}
-	return true
+	return game.NewValue(game.WinFor(s.mover().Other()), 0)
 }
 
-// targets returns the points to which the piece of the player to move on a point can go.
+// movable returns the points of the pieces of the player to move, or the number of the hand; nothing if too
+// few are left.
+func (r *rules) movable(s state) uint32 {
+	switch {
+	case r.left(s, s.mover()) < fewest:
+		return 0
+	case s.phase < r.all:
+		return r.full + 1
+	}
+	return s.men[s.mover()]
+}
+
+// targets returns the points to which the piece on a point can move.
 func (r *rules) targets(s state, from int) uint32 {
 	empty := r.full &^ (s.men[0] | s.men[1])
-	if r.flies && bits.OnesCount32(s.men[s.toMove()]) == fewest {
+	if r.flies && r.left(s, s.mover()) == fewest {
 		return empty
 	}
 	return empty & r.beside[from]
 }
 
-// Moves appends the moves. A piece from the hand is named by its point: d2. A piece that moves is
-// named by both its points: a1-a4. A move that takes a piece adds the point of this: d2xa1,
-// a1-a4xd7.
+// Moves appends the moves, named d2 from the hand, a1-a4 from another point, d2xa1 or a1-a4xd7 if a piece is
+// taken.
 func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	s := r.state(p)
-	if r.over(s) {
-		return dst
-	}
-	if s.phase < r.placed {
-		for empty := r.full &^ (s.men[0] | s.men[1]); empty != 0; empty &= empty - 1 {
-			dst = r.move(dst, s, r.size(), bits.TrailingZeros32(empty))
-		}
-		return dst
-	}
-	for own := s.men[s.toMove()]; own != 0; own &= own - 1 {
-		from := bits.TrailingZeros32(own)
-		for to := r.targets(s, from); to != 0; to &= to - 1 {
-			dst = r.move(dst, s, from, bits.TrailingZeros32(to))
+	for from := r.movable(s); from != 0; from &= from - 1 {
+		for to := r.targets(s, bits.TrailingZeros32(from)); to != 0; to &= to - 1 {
+			dst = r.move(dst, s, bits.TrailingZeros32(from), bits.TrailingZeros32(to))
 		}
 	}
 	return dst
 }
 
-// move appends the moves of a piece from one point to another, one for each piece that it can take.
+// move appends the moves from one point to another, one for each piece that can be taken.
 func (r *rules) move(dst []game.Move, s state, from, to int) []game.Move {
-	own, other := &s.men[s.toMove()], &s.men[s.toMove().Other()]
+	own, other := &s.men[s.mover()], &s.men[s.mover().Other()]
 	*own = *own&^(1<<from) | 1<<to
-	var take uint32
-	if r.closes(*own, to) {
-		take = r.free(*other)
+	if s.phase++; s.phase > r.all+1 {
+		s.phase = r.all
 	}
-	if s.phase++; s.phase > r.placed+1 {
-		s.phase = r.placed
+	names, before, taken := r.names[from][to], *other, uint32(0)
+	if r.closed(*own)>>to&1 != 0 {
+		taken = r.free(before)
 	}
-	if take == 0 {
-		return append(dst, game.Move{Name: r.name(from, to, r.size()), To: r.key(s)})
+	if taken == 0 {
+		return append(dst, game.Move{Name: names[len(r.points)], To: r.key(s)})
 	}
-	for before := *other; take != 0; take &= take - 1 {
-		*other = before &^ (take & -take)
-		dst = append(dst, game.Move{Name: r.name(from, to, bits.TrailingZeros32(take)), To: r.key(s)})
+	for ; taken != 0; taken &= taken - 1 {
+		at := bits.TrailingZeros32(taken)
+		*other = before &^ (1 << at)
+		dst = append(dst, game.Move{Name: names[at], To: r.key(s)})
 	}
 	return dst
 }
 
-// closes reports whether a piece at a point is in a mill.
-func (r *rules) closes(men uint32, at int) bool {
-	for _, others := range r.partners[at] {
-		if men&others == others {
-			return true
-		}
-	}
-	return false
-}
-
-// free returns the pieces that may be taken: those in no mill, or all if there are none of these.
-func (r *rules) free(men uint32) uint32 {
-	var closed uint32
+// closed returns those of a player's pieces that are in mills.
+func (r *rules) closed(men uint32) (in uint32) {
 	for _, mill := range r.mills {
 		if men&mill == mill {
-			closed |= mill
+			in |= mill
 		}
 	}
-	if closed == men {
-		return men
-	}
-	return men &^ closed
+	return in
 }
 
-var _ game.Symmetric = (*rules)(nil)
-
-// Canonical returns the least of the images of p.
-func (r *rules) Canonical(p game.Position) game.Position {
-	least := p
-	for _, m := range r.images {
-		least = min(least, m.Of(p))
+// free returns those of a player's pieces that can be taken.
+func (r *rules) free(men uint32) uint32 {
+	if free := men &^ r.closed(men); free != 0 {
+		return free
 	}
-	return least
+	return men
 }
 
-// Images appends the images of p by the symmetries of the square, and by the exchange of the inner and
-// the outer square.
-func (r *rules) Images(dst []game.Position, p game.Position) []game.Position {
-	n := len(dst)
-	dst = append(dst, p)
-	for _, m := range r.images {
-		dst = append(dst, m.Of(p))
+// piece returns what is on a point, as an index of pieces and as a game.Owner.
+func (s state) piece(point int) uint32 { return s.men[0]>>point&1 | s.men[1]>>point&1<<1 }
+
+// AppendText appends the board, the player to move, and the numbers of pieces that W and B have in hand:
+// "W-.-B/-...-/..-../-...-/.-.-. W 4 4".
+func (r *rules) AppendText(dst []byte, p game.Position) []byte {
+	s, n := r.state(p), len(dst)
+	dst = append(dst, r.board...)
+	for i := range r.points {
+		dst[n+r.place(i)] = pieces[s.piece(i)]
 	}
-	return game.Distinct(dst, n)
+	return append(append(dst, ' '), r.turns[s.phase]...)
+}
+
+// Parse reads the text of AppendText.
+func (r *rules) Parse(text string) (game.Position, error) {
+	board, turn, _ := strings.Cut(text, " ")
+	s, empty := state{phase: slices.Index(r.turns, turn)}, []byte(board)
+	for i := range r.points {
+		if at := r.place(i); at < len(board) && strings.IndexByte(pieces, board[at]) > 0 {
+			s.men[strings.IndexByte(pieces, board[at])-1] |= 1 << i
+			empty[at] = pieces[0]
+		}
+	}
+	if s.phase < 0 || string(empty) != r.board {
+		return 0, fmt.Errorf("position %q: expected the board, whose points are ., W or B, the player to move, and the pieces in hand of W and B, as in %q",
+			text, r.AppendText(nil, r.Start()))
+	}
+	return r.key(s), r.Check(r.key(s))
+}
+
+// Picture returns the board, and the numbers of pieces in hand below it.
+func (r *rules) Picture(p game.Position) (pic game.Picture) {
+	s := r.state(p)
+	for range r.side + 1 {
+		pic.Rows = append(pic.Rows, slices.Repeat([]game.Square{{Kind: game.Gap}}, r.side))
+	}
+	for i := range r.points {
+		x, y := r.at(i)
+		on := s.piece(i)
+		pic.Rows[r.side-1-y][x] = game.Square{Text: pieces[on : on+1], Owner: game.Owner(on)}
+	}
+	for i, x := range []int{0, r.side - 1} {
+		player := game.Player(i)
+		pic.Rows[r.side][x] = game.Square{Kind: game.Goal, Text: fmt.Sprint(r.hand(s, player)), Owner: game.OwnedBy(player)}
+	}
+	pic = pic.WithCoordinates()
+	slices.Reverse(pic.Left[:r.side])
+	pic.Left[r.side] = ""
+	return pic
 }

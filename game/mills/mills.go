@@ -21,6 +21,7 @@ package mills
 import (
 	_ "embed"
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -186,15 +187,9 @@ func (r *rules) key(s state) game.Position {
 	return uint64(s.phase)<<(2*n) | uint64(s.men[0])<<n | uint64(s.men[1])
 }
 
-// hand returns the number of pieces that a player has in hand.
-func (r *rules) hand(s state, player game.Player) int {
-	return (r.all - min(s.phase, r.all) + int(player)) / 2
-}
-
-// left returns the number of pieces that a player has on the board and in hand.
-func (r *rules) left(s state, player game.Player) int {
-	return bits.OnesCount32(s.men[player]) + r.hand(s, player)
-}
+// hand returns the number of pieces that a player has in hand, left that of all pieces not yet taken.
+func (r *rules) hand(s state, p game.Player) int { return (r.all - min(s.phase, r.all) + int(p)) / 2 }
+func (r *rules) left(s state, p game.Player) int { return bits.OnesCount32(s.men[p]) + r.hand(s, p) }
 
 // Info describes the game.
 func (r *rules) Info() game.Info {
@@ -238,45 +233,42 @@ func (r *rules) Check(p game.Position) error {
 // Primitive returns a loss for the player to move if he has fewer than three pieces or no move.
 func (r *rules) Primitive(p game.Position) game.Value {
 	s := r.state(p)
-	for from := r.movable(s); from != 0; from &= from - 1 {
-		if r.targets(s, bits.TrailingZeros32(from)) != 0 {
-			return 0
-		}
+	for range r.steps(s) {
+		return 0
 	}
 	return game.NewValue(game.WinFor(s.mover().Other()), 0)
-}
-
-// movable returns the points of the pieces of the player to move, or the number of the hand; nothing if too
-// few are left.
-func (r *rules) movable(s state) uint32 {
-	switch {
-	case r.left(s, s.mover()) < fewest:
-		return 0
-	case s.phase < r.all:
-		return r.full + 1
-	}
-	return s.men[s.mover()]
-}
-
-// targets returns the points to which the piece on a point can move.
-func (r *rules) targets(s state, from int) uint32 {
-	empty := r.full &^ (s.men[0] | s.men[1])
-	if r.flies && r.left(s, s.mover()) == fewest {
-		return empty
-	}
-	return empty & r.beside[from]
 }
 
 // Moves appends the moves, named d2 from the hand, a1-a4 from another point, d2xa1 or a1-a4xd7 if a piece is
 // taken.
 func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	s := r.state(p)
-	for from := r.movable(s); from != 0; from &= from - 1 {
-		for to := r.targets(s, bits.TrailingZeros32(from)); to != 0; to &= to - 1 {
-			dst = r.move(dst, s, bits.TrailingZeros32(from), bits.TrailingZeros32(to))
-		}
+	for from, to := range r.steps(s) {
+		dst = r.move(dst, s, from, to)
 	}
 	return dst
+}
+
+// steps returns the ways of the pieces of the player to move: the numbers of a point, or the hand, and of an
+// empty point.
+func (r *rules) steps(s state) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		left, own := r.left(s, s.mover()), s.men[s.mover()]
+		if s.phase < r.all {
+			own = r.full + 1 // the hand
+		}
+		for ; left >= fewest && own != 0; own &= own - 1 {
+			from, to := bits.TrailingZeros32(own), r.full&^(s.men[0]|s.men[1])
+			if !r.flies || left > fewest {
+				to &= r.beside[from]
+			}
+			for ; to != 0; to &= to - 1 {
+				if !yield(from, bits.TrailingZeros32(to)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // move appends the moves from one point to another, one for each piece that can be taken.

@@ -68,15 +68,13 @@ const (
 // rules are the rules for one number of pieces. A set of points has a bit for the number of each.
 type rules struct {
 	variant
-	men    int          // pieces of each player
-	all    int          // pieces of both, and the first phase in which all are placed
+	all    int          // pieces of both players, and the first phase in which all are placed
 	side   int          // columns and rows of the board
 	points []string     // the names of the points, in the order of their numbers
 	full   uint32       // the set of all points
 	beside []uint32     // the neighbours of each point; the hand, which follows, is beside all
 	mills  []uint32     // the points of each possible mill
 	board  string       // the text of a board without pieces
-	turns  []string     // of each phase: the text of the player to move and the pieces in hand
 	names  [][][]string // of the moves: [from][to][taken], where the hand and no piece follow the points
 	game.BitMoves
 }
@@ -87,7 +85,7 @@ func New(men int) (game.Layered, error) {
 	if !ok {
 		return nil, fmt.Errorf("mills: men must be 3, 5, 6, 7 or 9, found %d", men)
 	}
-	r := &rules{variant: v, men: men, all: 2 * men}
+	r := &rules{variant: v, all: 2 * men}
 	for line := range strings.FieldsSeq(v.lines) {
 		for i := 0; i < len(line); i += 2 {
 			r.points = append(r.points, line[i:i+2])
@@ -114,10 +112,6 @@ func New(men int) (game.Layered, error) {
 	}
 	r.board = string(board)
 	r.BitMoves = r.symmetries()
-	for phase := range r.all + 2 {
-		s := state{phase: phase}
-		r.turns = append(r.turns, fmt.Sprintf("%c %d %d", pieces[1+s.mover()], r.hand(s, game.First), r.hand(s, game.Second)))
-	}
 	for from := range n + 1 {
 		r.names = append(r.names, nil)
 		for _, name := range r.points {
@@ -202,7 +196,7 @@ func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"W", "B"}}
 }
 
-func (r *rules) Spec() string                       { return fmt.Sprintf("mills men=%d", r.men) }
+func (r *rules) Spec() string                       { return fmt.Sprintf("mills men=%d", r.all/2) }
 func (r *rules) KeyBits() uint                      { return uint(2*len(r.points) + bits.Len(uint(r.all+1))) }
 func (r *rules) Start() game.Position               { return 0 }
 func (r *rules) ToMove(p game.Position) game.Player { return r.state(p).mover() }
@@ -224,7 +218,7 @@ func (r *rules) Loops(tier int) bool { return tier >= r.all && tier < r.Tiers() 
 func (r *rules) Check(p game.Position) error {
 	s := r.state(p)
 	mover, other := r.left(s, s.mover()), r.left(s, s.mover().Other())
-	if s.phase > r.all+1 || s.men[0]&s.men[1] != 0 || max(mover, other) > r.men || other < fewest || mover < fewest-1 {
+	if s.phase > r.all+1 || s.men[0]&s.men[1] != 0 || max(mover, other) > r.all/2 || other < fewest || mover < fewest-1 {
 		return fmt.Errorf("%#x is not a position of %s: no play leads to such pieces on the board and in hand", p, r.title)
 	}
 	return nil
@@ -275,9 +269,7 @@ func (r *rules) steps(s state) iter.Seq2[int, int] {
 func (r *rules) move(dst []game.Move, s state, from, to int) []game.Move {
 	own, other := &s.men[s.mover()], &s.men[s.mover().Other()]
 	*own = *own&^(1<<from) | 1<<to
-	if s.phase++; s.phase > r.all+1 {
-		s.phase = r.all
-	}
+	s.phase = min(s.phase+1, r.all+(s.phase+1)%2)
 	names, before, taken := r.names[from][to], *other, uint32(0)
 	if r.closed(*own)>>to&1 != 0 {
 		taken = r.free(before)
@@ -322,24 +314,24 @@ func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 	for i := range r.points {
 		dst[n+r.place(i)] = pieces[s.piece(i)]
 	}
-	return append(append(dst, ' '), r.turns[s.phase]...)
+	return fmt.Appendf(dst, " %c %d %d", pieces[1+s.mover()], r.hand(s, game.First), r.hand(s, game.Second))
 }
 
 // Parse reads the text of AppendText.
 func (r *rules) Parse(text string) (game.Position, error) {
-	board, turn, _ := strings.Cut(text, " ")
-	s, empty := state{phase: slices.Index(r.turns, turn)}, []byte(board)
+	var s state
 	for i := range r.points {
-		if at := r.place(i); at < len(board) && strings.IndexByte(pieces, board[at]) > 0 {
-			s.men[strings.IndexByte(pieces, board[at])-1] |= 1 << i
-			empty[at] = pieces[0]
+		if at := r.place(i); at < len(text) && strings.IndexByte(pieces, text[at]) > 0 {
+			s.men[strings.IndexByte(pieces, text[at])-1] |= 1 << i
 		}
 	}
-	if s.phase < 0 || string(empty) != r.board {
-		return 0, fmt.Errorf("position %q: expected the board, whose points are ., W or B, the player to move, and the pieces in hand of W and B, as in %q",
-			text, r.AppendText(nil, r.Start()))
+	for ; s.phase <= r.all+1; s.phase++ {
+		if p := r.key(s); string(r.AppendText(nil, p)) == text {
+			return p, r.Check(p)
+		}
 	}
-	return r.key(s), r.Check(r.key(s))
+	return 0, fmt.Errorf("position %q: expected the board, whose points are ., W or B, the player to move, and the pieces in hand of W and B, as in %q",
+		text, r.AppendText(nil, r.Start()))
 }
 
 // Picture returns the board, and the numbers of pieces in hand below it.
@@ -361,4 +353,19 @@ func (r *rules) Picture(p game.Position) (pic game.Picture) {
 	slices.Reverse(pic.Left[:r.side])
 	pic.Left[r.side] = ""
 	return pic
+}
+
+var _ game.Evaluator = (*rules)(nil)
+
+// Evaluate compares the pieces that the players have left, those in mills, and the empty points beside pieces.
+func (r *rules) Evaluate(p game.Position) (worth int) {
+	s := r.state(p)
+	for _, player := range [...]game.Player{s.mover().Other(), s.mover()} {
+		own := 40*r.left(s, player) + 5*bits.OnesCount32(r.closed(s.men[player]))
+		for men := s.men[player]; men != 0; men &= men - 1 {
+			own += bits.OnesCount32(r.beside[bits.TrailingZeros32(men)] &^ (s.men[0] | s.men[1]))
+		}
+		worth = own - worth
+	}
+	return worth
 }

@@ -105,7 +105,7 @@ func TestErrors(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"W../.../... W 3 3": "0x800" + unfit,    // W has four pieces
-		"WW./.../.BB W 0 0": "0x184812" + unfit, // B has lost already
+		"WW./.../.BB W 0 0": "0x184848" + unfit, // B has lost already
 		"W../.../BBB W 0 0": "0x180849" + unfit, // W has lost two pieces
 	} {
 		if _, err := g.Parse(text); err == nil || err.Error() != want {

@@ -6,16 +6,15 @@
 // one that is in no mill, or any if all are in mills. A player with fewer than three pieces, those in
 // hand included, has lost, and so has one who cannot move. There are no ties, but play may never end.
 //
-// These are the rules of GamesmanOne (GamesCrafters), which has no Three Men's. In that, the first
-// mill wins, because it leaves the other player two pieces.
+// These are the rules of GamesmanOne (GamesCrafters), where Three Men's is missing: here it has lines
+// along the diagonals, too, and the first mill wins, because it leaves the other player two pieces.
 //
 // # The hash
 //
-// Points are named as in the literature: columns by letters, rows by numbers from the bottom. They are
-// numbered column by column, each from the bottom: a1 a3 a5 b2 …. The key has a bit for each point
-// with a piece of B, lowest bit first, then a bit for each with one of W, then the phase: the number
-// of pieces that were placed, or one more if all were and B is to move. So the phase determines the
-// player to move and the pieces in hand.
+// Points are named as in the literature: columns by letters, rows by numbers from the bottom. They are numbered
+// column by column, each from the bottom: a1 a3 a5 b2 …. The key has a bit for each point with a piece of B, lowest
+// bit first, then a bit for each with one of W, then the phase: the number of pieces that were placed, or one more
+// if all were and B is to move. So the phase determines the player to move and the pieces in hand.
 package mills
 
 import (
@@ -74,7 +73,6 @@ type rules struct {
 	full   uint32       // the set of all points
 	beside []uint32     // the neighbours of each point; the hand, which follows, is beside all
 	mills  []uint32     // the points of each possible mill
-	board  string       // the text of a board without pieces
 	names  [][][]string // of the moves: [from][to][taken], where the hand and no piece follow the points
 	game.BitMoves
 }
@@ -106,11 +104,6 @@ func New(men int) (game.Layered, error) {
 			}
 		}
 	}
-	board := []byte(strings.Repeat("/"+strings.Repeat("-", r.side), r.side))[1:]
-	for i := range r.points {
-		board[r.place(i)] = pieces[0]
-	}
-	r.board = string(board)
 	r.BitMoves = r.symmetries()
 	for from := range n + 1 {
 		r.names = append(r.names, nil)
@@ -171,14 +164,12 @@ func (s state) mover() game.Player { return game.Player(s.phase & 1) }
 
 // state is the inverse of key.
 func (r *rules) state(p game.Position) state {
-	n := len(r.points)
-	return state{[2]uint32{uint32(p>>n) & r.full, uint32(p) & r.full}, int(p >> (2 * n))}
+	return state{[2]uint32{uint32(p>>len(r.points)) & r.full, uint32(p) & r.full}, int(p >> (2 * len(r.points)))}
 }
 
 // key returns the position of a state.
 func (r *rules) key(s state) game.Position {
-	n := len(r.points)
-	return uint64(s.phase)<<(2*n) | uint64(s.men[0])<<n | uint64(s.men[1])
+	return uint64(s.phase)<<(2*len(r.points)) | uint64(s.men[0])<<len(r.points) | uint64(s.men[1])
 }
 
 // hand returns the number of pieces that a player has in hand, left that of all pieces not yet taken.
@@ -191,13 +182,11 @@ func (r *rules) Info() game.Info {
 		Look: game.Look{Square: "cell", Pieces: map[string]string{"W": "disc", "B": "disc", "*": "number"}}}
 }
 
-// Values returns values from the view of the player to move; there are no ties.
+func (r *rules) Spec() string  { return fmt.Sprintf("mills men=%d", r.all/2) }
+func (r *rules) KeyBits() uint { return uint(2*len(r.points) + bits.Len(uint(r.all+1))) }
 func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"W", "B"}}
 }
-
-func (r *rules) Spec() string                       { return fmt.Sprintf("mills men=%d", r.all/2) }
-func (r *rules) KeyBits() uint                      { return uint(2*len(r.points) + bits.Len(uint(r.all+1))) }
 func (r *rules) Start() game.Position               { return 0 }
 func (r *rules) ToMove(p game.Position) game.Player { return r.state(p).mover() }
 
@@ -233,8 +222,7 @@ func (r *rules) Primitive(p game.Position) game.Value {
 	return game.NewValue(game.WinFor(s.mover().Other()), 0)
 }
 
-// Moves appends the moves, named d2 from the hand, a1-a4 from another point, d2xa1 or a1-a4xd7 if a piece is
-// taken.
+// Moves appends the moves, such as d2, from the hand, and a1-a4; d2xa1 and a1-a4xd7 take a piece.
 func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	s := r.state(p)
 	for from, to := range r.steps(s) {
@@ -243,8 +231,7 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	return dst
 }
 
-// steps returns the ways of the pieces of the player to move: the numbers of a point, or the hand, and of an
-// empty point.
+// steps returns where the player to move can take a piece, a point or the hand, and where he can put it.
 func (r *rules) steps(s state) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		left, own := r.left(s, s.mover()), s.men[s.mover()]
@@ -272,7 +259,9 @@ func (r *rules) move(dst []game.Move, s state, from, to int) []game.Move {
 	s.phase = min(s.phase+1, r.all+(s.phase+1)%2)
 	names, before, taken := r.names[from][to], *other, uint32(0)
 	if r.closed(*own)>>to&1 != 0 {
-		taken = r.free(before)
+		if taken = before &^ r.closed(before); taken == 0 {
+			taken = before
+		}
 	}
 	if taken == 0 {
 		return append(dst, game.Move{Name: names[len(r.points)], To: r.key(s)})
@@ -295,14 +284,6 @@ func (r *rules) closed(men uint32) (in uint32) {
 	return in
 }
 
-// free returns those of a player's pieces that can be taken.
-func (r *rules) free(men uint32) uint32 {
-	if free := men &^ r.closed(men); free != 0 {
-		return free
-	}
-	return men
-}
-
 // piece returns what is on a point, as an index of pieces and as a game.Owner.
 func (s state) piece(point int) uint32 { return s.men[0]>>point&1 | s.men[1]>>point&1<<1 }
 
@@ -310,7 +291,7 @@ func (s state) piece(point int) uint32 { return s.men[0]>>point&1 | s.men[1]>>po
 // "W-.-B/-...-/..-../-...-/.-.-. W 4 4".
 func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 	s, n := r.state(p), len(dst)
-	dst = append(dst, r.board...)
+	dst = append(dst, strings.Repeat("/"+strings.Repeat("-", r.side), r.side)[1:]...)
 	for i := range r.points {
 		dst[n+r.place(i)] = pieces[s.piece(i)]
 	}
@@ -354,8 +335,6 @@ func (r *rules) Picture(p game.Position) (pic game.Picture) {
 	pic.Left[r.side] = ""
 	return pic
 }
-
-var _ game.Evaluator = (*rules)(nil)
 
 // Evaluate compares the pieces that the players have left, those in mills, and the empty points beside pieces.
 func (r *rules) Evaluate(p game.Position) (worth int) {

@@ -29,6 +29,28 @@ func (m *BitMove) Of(p Position) Position {
 	return m[0][p&255] | m[1][p>>8&255] | m[2][p>>16&255] | m[3][p>>24&255] | m[4][p>>32&255] | m[5][p>>40&255] | m[6][p>>48&255] | m[7][p>>56]
 }
 
+// BitMoves are the symmetries of a board but the identity. A game that embeds them is Symmetric.
+type BitMoves []*BitMove
+
+// Canonical returns the least of the images of p.
+func (all BitMoves) Canonical(p Position) Position {
+	least := p
+	for _, m := range all {
+		least = min(least, m.Of(p))
+	}
+	return least
+}
+
+// Images appends the images of p.
+func (all BitMoves) Images(dst []Position, p Position) []Position {
+	n := len(dst)
+	dst = append(dst, p)
+	for _, m := range all {
+		dst = append(dst, m.Of(p))
+	}
+	return Distinct(dst, n)
+}
+
 // Distinct sorts images, from index n on, and removes duplicates among them.
 func Distinct(images []Position, n int) []Position {
 	slices.Sort(images[n:])

@@ -44,7 +44,7 @@ type rules struct {
 	full    uint64   // one bit for each square
 	names   []string // names of the squares
 	lines   []uint64 // the squares of each line
-	images  []*game.BitMove
+	game.BitMoves
 }
 
 // New returns the rules for a board of at most 32 squares and 26 columns. Connect is at
@@ -73,7 +73,7 @@ func New(width, height, connect int) (game.Layered, error) {
 		}
 		r.lines = append(r.lines, line)
 	}
-	r.images = r.symmetries()
+	r.BitMoves = r.symmetries()
 	return r, nil
 }
 

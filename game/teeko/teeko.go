@@ -130,7 +130,7 @@ func (r *rules) Check(p game.Position) error {
 	mover := r.ToMove(p)
 	mine, others := bits.OnesCount64(r.Pieces(p, mover)), bits.OnesCount64(r.Pieces(p, mover.Other()))
 	if others > stones || mine != others && mine != others-1 {
-		return fmt.Errorf("%#x is not a position: the player to move has %d stones, the other %d", p, mine, others)
+		return fmt.Errorf("%#x is not a position: the player to move has %d stones, the other %d, expected as many or one more, at most %d", p, mine, others, stones)
 	}
 	return nil
 }

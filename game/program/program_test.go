@@ -126,6 +126,22 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestCheckLoops checks which moves may stay in a tier.
+func TestCheckLoops(t *testing.T) {
+	for _, test := range []struct{ more, answers, want string }{
+		{"", "0) echo 128 ;; *) echo lose ;;", ""},
+		{"", "0) echo 1 ;; *) echo lose ;;", "move 1 leads from tier 0 to tier 0, expected a later one"},
+		{`loops 0\n`, "0) echo 1 128 ;; 1) echo 0 ;; *) echo lose ;;", ""},
+		{`loops all\n`, "0) echo 128 ;; 128) echo 129 ;; *) echo 128 ;;", ""},
+		{`loops 0\n`, "0) echo 1 ;; 1) echo 128 ;; *) echo 128 ;;", "move 128 leads from tier 1 to tier 1, expected a later one"},
+		{`loops 1\n`, "0) echo 128 ;; *) echo 0 ;;", "move 0 leads from tier 1 to tier 0, expected the same or a later one"},
+	} {
+		if err := checked(t, script(t, `tiers 1\n`+test.more, test.answers)); (err == nil) != (test.want == "") || err != nil && !strings.HasSuffix(err.Error(), test.want) {
+			t.Errorf("%s%s: %v, want %s", test.more, test.answers, err, test.want)
+		}
+	}
+}
+
 // TestCheckAnotherCopy checks rules that differ from one copy of the program to the next.
 func TestCheckAnotherCopy(t *testing.T) {
 	t.Chdir(t.TempDir())

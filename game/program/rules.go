@@ -58,7 +58,7 @@ func (g *rules) Info() game.Info {
 }
 
 func (g *rules) Values() game.Values {
-	vs := game.Values{OfMover: g.tiers < 0 || g.players == nil, TiesSoon: !g.tiesLate, Puzzle: g.puzzle}
+	vs := game.Values{OfMover: g.players == nil, TiesSoon: !g.tiesLate, Puzzle: g.puzzle}
 	copy(vs.Players[:], g.players)
 	return vs
 }

@@ -53,7 +53,7 @@ def test_header() -> None:
         "rules The player who takes the last one wins.", "bits 5", "start 20", "below 21", "", "",
     ]  # fmt: skip
     assert header(type("Any", (), {"start": 1, "primitive": None, "moves": None})) == [
-        "treereduce rules 1", "name any", "bits 40", "start 1", "", "",
+        "treereduce rules 1", "name any", "bits 64", "start 1", "", "",
     ]  # fmt: skip
 
 
@@ -340,8 +340,8 @@ GAME = """
 def test_process(tmp_path: Path) -> None:
     """What a class prints does not get into the answers, and the last line of stderr is the error."""
     with Run(*program(tmp_path, GAME)) as run:
-        assert run.header["bits"] == ["40"] and run.ask([3, 0, 2**40 - 1]) == ["2", "win", str(2**40 - 2)]
-    assert run.stderr == f"primitive 3\nprimitive 0\nprimitive {2**40 - 1}\n"
+        assert run.header["bits"] == ["64"] and run.ask([3, 0, 2**64 - 1]) == ["2", "win", str(2**64 - 2)]
+    assert run.stderr == f"primitive 3\nprimitive 0\nprimitive {2**64 - 1}\n"
     for arguments, questions, last in (
         ([], "3\n2\n1\n\n", "Game.moves(2): game.py line 13: KeyError: 'é'"),
         (["x=1"], "", "Game: expected parameters , found x"),

@@ -74,7 +74,7 @@ class Program:
         self._last = self._value("tiers", _integer, 0)
         self._loops: FrozenSet[int] = self._value("loops", self._tiers, frozenset())
         positions = self._value("positions", _integer, 0)
-        most = 64 - self._last.bit_length() if self._last else 40  # more without tiers need much memory
+        most = 64 - self._last.bit_length()
         bits = max(1, (positions - 1).bit_length()) if positions else most
         self._bits = self._value("bits", _integer, bits)  # without those of the tier
         self._below = positions or 1 << self._bits

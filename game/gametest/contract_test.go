@@ -199,7 +199,7 @@ func TestContract(t *testing.T) {
 
 // TestTiesOfLoops checks that Contract detects late ties where play may never end.
 func TestTiesOfLoops(t *testing.T) {
-	g := backward{testgames.TieGame(), func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+	g := backward{testgames.RandomGraph(rand.New(rand.NewPCG(8, 8)), 40), func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
 		return predecessors
 	}}
 	if f := failure(t, g); f != "" {

@@ -99,7 +99,9 @@ func RangeLen(g Cyclic, rng uint64) int {
 // it, a solve needs less disk space.
 type Reversible interface {
 	Game
-	// Predecessors appends the predecessors of p, each as often as it has moves to p.
+	// Predecessors appends the predecessors of p, each as often as it has moves to p. Terminal positions that would have
+	// such a move, and positions that play cannot reach, may be among them, but none of a tier from which no move can
+	// lead to that of p. In a Symmetric game, an image may stand for a predecessor, and the number does not count.
 	Predecessors(dst []Position, p Position) []Position
 }
 

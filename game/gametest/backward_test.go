@@ -44,7 +44,7 @@ func (g backward) Predecessors(dst []game.Position, p game.Position) []game.Posi
 }
 
 // TestBackwardContract checks that Contract detects wrong Predecessors on random games. Terminal
-// and invalid positions among the predecessors are allowed.
+// positions among the predecessors are allowed.
 func TestBackwardContract(t *testing.T) {
 	graph := testgames.RandomGraph(rand.New(rand.NewPCG(7, 7)), 40)
 	graph.Size++ // the last position is unreachable
@@ -70,7 +70,7 @@ func TestBackwardContract(t *testing.T) {
 		"2 times, but it has 1 moves": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
 			return append(predecessors, predecessors...)
 		},
-		"Predecessors has 41, but the last hash is 40": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
+		"Predecessors has 41, which is no position": func(g testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
 			return append(predecessors, g.Size)
 		},
 	} {
@@ -83,25 +83,97 @@ func TestBackwardContract(t *testing.T) {
 	}
 }
 
-// A misled is a game with tiers that appends wrong predecessors.
-type misled struct {
-	*testgames.LayeredBackward
-	spoil func(predecessors []game.Position) []game.Position
+// tiers is a backward game in which a position is of the tier of its number, but 3 of tier 1, and loops has a tier in which
+// moves may stay.
+type tiers struct {
+	backward
+	loops int
 }
 
-func (g misled) Predecessors(dst []game.Position, p game.Position) []game.Position {
-	return append(dst, g.spoil(g.LayeredBackward.Predecessors(nil, p))...)
+func (g tiers) Tiers() int          { return int(g.Size) - 1 }
+func (g tiers) Loops(tier int) bool { return tier == g.loops }
+func (g tiers) Tier(p game.Position) int {
+	if p == 3 {
+		return 1
+	}
+	return int(p)
 }
 
-// TestTiersBackwardContract checks that Contract detects wrong Predecessors of a game with tiers.
-func TestTiersBackwardContract(t *testing.T) {
-	g := testgames.RandomLayered(rand.New(rand.NewPCG(11, 11)), testgames.LayeredOptions{Positions: 300, Long: true})
-	for want, spoil := range map[string]func(predecessors []game.Position) []game.Position{
-		"":                           func(all []game.Position) []game.Position { return all },
-		"Predecessors there 0 times": func(all []game.Position) []game.Position { return nil },
-		"Predecessors there 4 times": func(all []game.Position) []game.Position { return append(all, all...) },
+// TestBackwardTiersContract checks that Contract detects predecessors of later tiers, and of the same tier unless moves
+// may stay in it.
+func TestBackwardTiersContract(t *testing.T) {
+	more := func(to, from game.Position) func(testgames.Graph, []game.Position, game.Position) []game.Position {
+		return func(_ testgames.Graph, predecessors []game.Position, p game.Position) []game.Position {
+			if p == to {
+				predecessors = append(predecessors, from)
+			}
+			return predecessors
+		}
+	}
+	graph := testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {1}, 1: {2}},
+		End:  map[game.Position]game.Result{2: game.Loses, 3: game.Loses, 4: game.Wins},
+		Size: 5,
+	}
+	for _, test := range []struct {
+		to, from game.Position
+		loops    int
+		want     string
+	}{
+		{9, 0, 4, ""},
+		{2, 3, 4, ""},
+		{1, 3, 1, ""},
+		{1, 3, 2, "Predecessors has 3, of tier 1: no move leads from there to tier 1"},
+		{1, 4, 1, "Predecessors has 4, of tier 4: no move leads from there to tier 1"},
+		{2, 0, 1, "Predecessors has 0 (\"p0\") 1 times, but it has 0 moves there"},
 	} {
-		if f := failure(t, misled{g.Backward(), spoil}); (f == "") != (want == "") || !strings.Contains(f, want) {
+		f := failure(t, tiers{backward{graph, more(test.to, test.from)}, test.loops})
+		if (f == "") != (test.want == "") || !strings.Contains(f, test.want) {
+			t.Errorf("%d before %d, loops in %d: the failure is %q, want %q", test.from, test.to, test.loops, f, test.want)
+		}
+	}
+}
+
+// doubled is a backward game in which each position of a graph is two, which are images of each other: 2p and 2p+1.
+type doubled struct{ backward }
+
+func (g doubled) Canonical(p game.Position) game.Position { return p &^ 1 }
+func (g doubled) Images(dst []game.Position, p game.Position) []game.Position {
+	return append(dst, p&^1, p|1)
+}
+
+// TestBackwardSymmetricContract checks that Contract accepts images of predecessors, in any number, but not that one is
+// missing, nor another one.
+func TestBackwardSymmetricContract(t *testing.T) {
+	one := testgames.RandomGraph(rand.New(rand.NewPCG(12, 12)), 20)
+	graph := testgames.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: 2 * one.Size}
+	for p, next := range one.Next {
+		for i, to := range next {
+			graph.Next[2*p] = append(graph.Next[2*p], 2*to+uint64(i&1))
+			graph.Next[2*p+1] = append(graph.Next[2*p+1], 2*to+1)
+		}
+	}
+	for p, end := range one.End {
+		graph.End[2*p], graph.End[2*p+1] = end, end
+	}
+	for want, spoil := range map[string]func(predecessors []game.Position, p game.Position) []game.Position{
+		"": func(predecessors []game.Position, p game.Position) []game.Position {
+			return append(predecessors, predecessors...)
+		},
+		"among the Predecessors there 0 times": func(predecessors []game.Position, p game.Position) []game.Position {
+			return slices.DeleteFunc(predecessors, func(from game.Position) bool { return from < p })
+		},
+		"but it has 0 moves there": func(predecessors []game.Position, p game.Position) []game.Position {
+			return append(predecessors, (p+2)%10)
+		},
+	} {
+		images := func(g testgames.Graph, _ []game.Position, p game.Position) (all []game.Position) {
+			for _, from := range append(g.Predecessors(nil, p&^1), g.Predecessors(nil, p|1)...) {
+				all = append(all, from&^1)
+			}
+			return spoil(all, p&^1)
+		}
+		if f := failure(t, doubled{backward{graph, images}}); (f == "") != (want == "") || !strings.Contains(f, want) {
 			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}

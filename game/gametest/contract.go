@@ -109,10 +109,10 @@ func (c contract) checkGame() {
 	if vs := g.Values(); !vs.OfMover && (vs.Players[0] == "" || vs.Players[1] == "" || vs.Players[0] == vs.Players[1]) {
 		c.Fatalf("%s: the players are called %q", g.Spec(), vs.Players)
 	}
+	if !g.Values().TiesSoon && !game.IsAcyclic(g) {
+		c.Fatalf("%s: play may never end, so that players must prefer the nearest of several ties", g.Spec())
+	}
 	if c.States != nil {
-		if !(g.Values().OfMover && g.Values().TiesSoon) {
-			c.Fatalf("%s: without tiers, values must be those of the mover, and of ties the soonest", g.Spec())
-		}
 		if _, own := g.(game.Cyclic); !own {
 			if err := game.CheckRanges(c.States); err != nil {
 				c.Fatal(err)

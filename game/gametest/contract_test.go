@@ -197,6 +197,24 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// TestTiesOfLoops checks that Contract detects late ties where play may never end.
+func TestTiesOfLoops(t *testing.T) {
+	g := backward{testgames.RandomGraph(rand.New(rand.NewPCG(8, 8)), 40), func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+		return predecessors
+	}}
+	if f := failure(t, g); f != "" {
+		t.Errorf("against a good game: %s", f)
+	}
+	if f, want := failure(t, lateTies{g}), "play may never end, so that players must prefer the nearest of several ties"; !strings.Contains(f, want) {
+		t.Errorf("the failure is %q, want %q", f, want)
+	}
+}
+
+// lateTies is a game whose players prefer the farthest of several ties.
+type lateTies struct{ game.Game }
+
+func (lateTies) Values() game.Values { return game.Values{OfMover: true} }
+
 // mirrored is a game with mirror images.
 type mirrored struct {
 	good

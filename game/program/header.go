@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"regexp"
@@ -33,6 +34,8 @@ type header struct {
 	below              uint64        // all positions are below it; 0: bits alone limits them
 	most               game.Position // the highest number of a position
 	tiers              int           // the last tier; -1: none
+	loops              map[int]bool  // the tiers in which moves may stay
+	allLoop            bool          // moves may stay in each tier
 	players            []string      // nil: a position does not show whose turn it is
 	tiesLate, puzzle   bool
 	text, picture      bool
@@ -121,10 +124,27 @@ func (h *header) set(key, value string) (err error) {
 	case "tiers":
 		n, err = between(value, 1, game.MaxRemoteness)
 		h.tiers = int(n)
+	case "loops":
+		if h.allLoop = value == "all"; !h.allLoop {
+			h.loops, err = tiersOf(value)
+		}
 	default:
-		err = errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, ties, puzzle, text, picture or module")
+		err = errors.New("expected name, title, rules, parameter, bits, below, start, players, tiers, loops, ties, puzzle, text, picture or module")
 	}
 	return err
+}
+
+// tiersOf parses tiers, separated by blanks.
+func tiersOf(value string) (map[int]bool, error) {
+	tiers := make(map[int]bool)
+	for word := range strings.SplitSeq(value, " ") {
+		tier, err := between(word, 0, game.MaxRemoteness)
+		if err != nil {
+			return nil, errors.New("expected all, or the numbers of tiers, separated by one blank")
+		}
+		tiers[int(tier)] = true
+	}
+	return tiers, nil
 }
 
 // between parses a number from least to most.
@@ -143,8 +163,12 @@ func (h *header) check() error {
 		return fmt.Errorf("below %d is more than %d bits", h.below, h.bits)
 	case h.start > h.most:
 		return fmt.Errorf("the initial position %d is not below %d", h.start, h.most+1)
-	case h.tiers < 0 && h.tiesLate:
-		return errors.New("ties late needs tiers")
+	case h.tiers < 0 && (h.tiesLate || h.loops != nil || h.allLoop):
+		return errors.New("ties late and loops need tiers")
+	case h.tiesLate && (h.loops != nil || h.allLoop):
+		return errors.New("ties late is for games without loops")
+	case h.tiers >= 0 && slices.Max(slices.AppendSeq([]int{0}, maps.Keys(h.loops))) > h.tiers:
+		return fmt.Errorf("loops has a tier after the last one, %d", h.tiers)
 	case h.puzzle && (h.tiers >= 0 || h.players != nil):
 		return errors.New("a puzzle has neither tiers nor players")
 	case h.tiers >= 0 && h.bits <= h.tierBits():
@@ -167,14 +191,6 @@ func (h *header) tierBits() uint { return uint(bits.Len(uint(h.tiers))) }
 
 // tier returns the tier of a position of a game with tiers.
 func (h *header) tier(p game.Position) int { return int(p >> (h.bits - h.tierBits())) }
-
-// mostMoves returns the number of moves that a position may have.
-func (h *header) mostMoves() int {
-	if h.tiers >= 0 {
-		return mostTiered
-	}
-	return mostMoves
-}
 
 // A standing is the part of an answer before the moves.
 type standing struct {
@@ -237,8 +253,8 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 		}
 		rest = rest[n+1:]
 	}
-	if n := len(to) - len(all); n > h.mostMoves() {
-		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, h.mostMoves())
+	if n := len(to) - len(all); n > mostMoves {
+		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, mostMoves)
 	}
 	return s, to, nil
 }

@@ -14,7 +14,10 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-const small = "treereduce rules 1\nname small\nbits 8\nstart 7"
+const (
+	small    = "treereduce rules 1\nname small\nbits 8\nstart 7"
+	tiered12 = "treereduce rules 1\nname tiers\nbits 8\nstart 7\ntiers 12"
+)
 
 func headerOf(text string) (*header, error) {
 	return parseHeader(bytes.Split([]byte(text), []byte("\n")))
@@ -26,7 +29,7 @@ func TestParseHeader(t *testing.T) {
 	got := fmt.Sprintf("%+v", *h)
 	want := `{name:chomp title:Chomp 5×4 rules:Eat.
 
-Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7 below:1000000 most:999999 tiers:12 players:[X O] tiesLate:true puzzle:false text:true picture:true}`
+Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7 below:1000000 most:999999 tiers:12 loops:map[] allLoop:false players:[X O] tiesLate:true puzzle:false text:true picture:true}`
 	if got != want {
 		t.Errorf("found %s\nwant  %s", got, want)
 	}
@@ -49,7 +52,13 @@ Do not die. params:[{name:width value:5} {name:height value:-4}] bits:20 start:7
 		small + "\ntiers 127":                 "the initial position 7 is in tier 3, expected 0",
 		small + "\nplayers X":                 "expected two names",
 		small + "\nplayers X, X":              "expected two names",
-		small + "\nties late":                 "ties late needs tiers",
+		small + "\nties late":                 "ties late and loops need tiers",
+		small + "\nloops all":                 "ties late and loops need tiers",
+		tiered12 + "\nloops 2 ":               "expected all, or the numbers of tiers, separated by one blank",
+		tiered12 + "\nloops none":             "expected all, or the numbers of tiers",
+		tiered12 + "\nloops 3 13":             "loops has a tier after the last one, 12",
+		tiered12 + "\nloops 0\nties late":     "ties late is for games without loops",
+		tiered12 + "\nloops all\nties late":   "ties late is for games without loops",
 		small + "\nties soon":                 "expected late",
 		small + "\npuzzle\nplayers X, O":      "a puzzle has neither tiers nor players",
 		small + "\ntext yes":                  "expected nothing after the first word",
@@ -76,7 +85,7 @@ func TestParseAnswer(t *testing.T) {
 		{"", "", "found two blanks"}, {"", "5  6", "found two blanks"}, {"", "5 ", "0 DRAW [{5 5}]"}, {"", ":5", `found ":5"`}, {"", "a:", `found "a:"`},
 		{"", "256", `found "256"`}, {"", "18446744073709551621", "found"}, {"", "-1", "found"}, {"", "0x1", "found"}, {"", "5,6", "found"},
 		{"", "error no such", "no such"}, {"", "error ", "it is not a position"}, {"\nplayers X, O", "lose", "expected it to begin with the player to move"},
-		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 64)[1:], "found 64 moves, expected at most 63"},
+		{"\nplayers X, O", "3 5", "expected it to begin"}, {"", strings.Repeat(" 5", 65536)[1:], "found 65536 moves, expected at most 65535"},
 	} {
 		h := must.Get(headerOf(small + test.more))(t)
 		var names []string
@@ -112,6 +121,7 @@ func TestCheckText(t *testing.T) {
 func FuzzProgram(f *testing.F) {
 	f.Add(small, "5 a:6")
 	f.Add(small+"\nplayers X, O\ntiers 3\nties late", "1 win")
+	f.Add(tiered12+"\nloops 0 2 12", "5")
 	f.Add(small+"\npuzzle\nbelow 200", "stuck")
 	f.Fuzz(func(t *testing.T, text, line string) {
 		h, err := headerOf(text)
@@ -126,7 +136,7 @@ func FuzzProgram(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if (found.result == game.Draws) != (len(to) > 0) || len(to) > h.mostMoves() || len(to) != len(names) {
+		if (found.result == game.Draws) != (len(to) > 0) || len(to) > mostMoves || len(to) != len(names) {
 			t.Fatalf("%q: %v, moves %v to %v", line, found, names, to)
 		}
 		for i, name := range names {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxLine is the number of bytes of the longest line: 1,000 moves with names of 100 bytes fit.
+	// maxLine is the number of bytes of the longest line.
 	maxLine = 128 << 10
 	// maxHeader is the number of lines of the longest header, and maxHeaderBytes that of its bytes.
 	maxHeader, maxHeaderBytes = 1000, 1 << 20

@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,7 +23,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/child"
 	"github.com/treereduce/treereduce/internal/sandbox"
 )
@@ -38,8 +38,8 @@ const (
 const Code = "code"
 
 const (
-	// mostMoves is the number of moves that a position may have, mostTiered that of a game with tiers.
-	mostMoves, mostTiered = block.MaxCount, 1000
+	// mostMoves is the number of moves that a position may have.
+	mostMoves = math.MaxUint16
 	// mostKept is the number of answers to single questions that a game keeps, and mostKeptBytes that of their bytes.
 	mostKept, mostKeptBytes = 1 << 16, 16 << 20
 	// bytesOfMove is the memory of a move beside its text.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -110,18 +109,31 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	for want, more := range map[string]string{
-		"player 2 moves in the initial position":    "players Y, Z",
-		"after move 1 it is the same player's turn": "players X, O",
-		"move 1 leads from tier 0 to tier 0":        "tiers 1",
+		"player 2 moves in the initial position": "players Y, Z",
+		"move 1 leads from tier 0 to tier 0":     "tiers 1",
 	} {
 		answer := "*) echo 1 ;;"
-		if more == "players X, O" {
-			answer = "*) echo 1 1 ;;"
-		} else if more == "players Y, Z" {
+		if more == "players Y, Z" {
 			answer = "*) echo 2 1 ;;"
 		}
 		if err := checked(t, script(t, more+`\n`, answer)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", more, err, want)
+		}
+	}
+}
+
+// TestCheckLoops checks which moves may stay in a tier.
+func TestCheckLoops(t *testing.T) {
+	for _, test := range []struct{ more, answers, want string }{
+		{"", "0) echo 128 ;; *) echo lose ;;", ""},
+		{"", "0) echo 1 ;; *) echo lose ;;", "move 1 leads from tier 0 to tier 0, expected a later one"},
+		{`loops 0\n`, "0) echo 1 128 ;; 1) echo 0 ;; *) echo lose ;;", ""},
+		{`loops all\n`, "0) echo 128 ;; 128) echo 129 ;; *) echo 128 ;;", ""},
+		{`loops 0\n`, "0) echo 1 ;; 1) echo 128 ;; *) echo 128 ;;", "move 128 leads from tier 1 to tier 1, expected a later one"},
+		{`loops 1\n`, "0) echo 128 ;; *) echo 0 ;;", "move 0 leads from tier 1 to tier 0, expected the same or a later one"},
+	} {
+		if err := checked(t, script(t, `tiers 1\n`+test.more, test.answers)); (err == nil) != (test.want == "") || err != nil && !strings.HasSuffix(err.Error(), test.want) {
+			t.Errorf("%s%s: %v, want %s", test.more, test.answers, err, test.want)
 		}
 	}
 }
@@ -525,7 +537,7 @@ func randomRules(t *testing.T, from, to uint64) {
 		want, refused := g.Solve()
 		file := filepath.Join(t.TempDir(), "answers")
 		must.OK(t, os.WriteFile(file, []byte(g.Answers()), 0o666))
-		what := fmt.Sprintf("tiers %v, players %v, puzzle %v, %q", g.Tiers >= 0, g.Players, g.Puzzle, refused)
+		what := fmt.Sprintf("tiers %v, loops %v, players %v, puzzle %v, %q", g.Tiers >= 0, len(g.Loops) > 0, g.Players, g.Puzzle, refused)
 		kinds[what]++
 		if !t.Run(fmt.Sprint(seed), func(t *testing.T) { compareRules(t, name+" answers "+file, g, want, refused, int(seed)) }) {
 			t.Logf("program %d: %s", seed, what)
@@ -580,7 +592,7 @@ func compareRules(t *testing.T, command string, brute *naive.Rules, want map[uin
 	}
 }
 
-// TestManyMoves solves a game whose start has as many moves as a position may have, with long names.
+// TestManyMoves solves a game whose start has many moves, with long names.
 func TestManyMoves(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("treereduce rules 1\nname many\nbits 64\nstart 0\ntiers 1\n\n0\t")
@@ -610,40 +622,20 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// TestTurns solves two heaps of 127 of which a player takes 1 to 20 of one. In one position, (127,0), the same player
-// moves again.
+// TestTurns checks games without tiers. Where positions show whose turn it is, values name the winner, and a player may
+// move twice in a row.
 func TestTurns(t *testing.T) {
-	const heap, twice = 127, 127 << 7
-	var text strings.Builder
-	fmt.Fprintf(&text, "treereduce rules 1\nname heaps\nbits 15\nstart %d\nplayers A, B\n\n", heap<<7|heap)
-	for i := range (heap + 1) << 8 {
-		p, mover := i&(1<<14-1), i>>14
-		fmt.Fprintf(&text, "%d\t%d", i, mover+1)
-		if p == 0 {
-			text.WriteString(" lose")
+	for more, answers := range map[string]string{
+		"":               "0) echo 1 2 ;; 1) echo 2 ;; *) echo lose ;;",
+		`players A, B\n`: "0) echo 1 1 2 ;; 1) echo 1 2 ;; *) echo 2 lose ;;",
+	} {
+		g := must.Get(open(t, script(t, more, answers)).Kind().New([]int{0}))(t)
+		if n, err := program.Check(t.Context(), g, 100, 1); n != 3 || err != nil {
+			t.Errorf("%q: %d positions, %v", more, n, err)
 		}
-		if p == twice {
-			mover ^= 1
+		if vs := g.Values(); vs.OfMover != (more == "") || !vs.TiesSoon {
+			t.Errorf("%q: values %+v", more, vs)
 		}
-		for take := 1; take <= 20; take++ {
-			if p>>7 >= take {
-				fmt.Fprintf(&text, " a%d:%d", take, p-take<<7|(1-mover)<<14)
-			}
-			if p&heap >= take {
-				fmt.Fprintf(&text, " b%d:%d", take, p-take|(1-mover)<<14)
-			}
-		}
-		text.WriteByte('\n')
-	}
-	file := filepath.Join(t.TempDir(), "heaps")
-	must.OK(t, os.WriteFile(file, []byte(text.String()), 0o666))
-	g := must.Get(open(t, server(t)+" answers "+file).Kind().New([]int{0}))(t)
-	if n, err := program.Check(t.Context(), g, 500, 1); n != 500 || err != nil {
-		t.Errorf("500 positions are checked: %d, %v", n, err)
-	}
-	_, err := solveInto(t, t.TempDir(), g, func(*solve.Options) {})
-	if want := regexp.MustCompile(`position (16256|32640): after move a\d+, to \d+, it is the same player's turn: turns must alternate in a game without tiers \(use tiers, see docs/rules.md\)$`); err == nil || !want.MatchString(err.Error()) {
-		t.Errorf("%v", err)
 	}
 }
 

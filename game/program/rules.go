@@ -42,7 +42,7 @@ var _ game.Layered = (*tiered)(nil)
 
 func (g *tiered) Tiers() int                        { return g.tiers }
 func (g *tiered) Tier(p game.Position) int          { return g.tier(p) }
-func (g *tiered) Loops(int) bool                    { return false }
+func (g *tiered) Loops(tier int) bool               { return g.allLoop || g.loops[tier] }
 func (g *rules) Spec() string                       { return g.spec }
 func (g *rules) KeyBits() uint                      { return g.bits }
 func (g *rules) Start() game.Position               { return g.start }
@@ -58,7 +58,7 @@ func (g *rules) Info() game.Info {
 }
 
 func (g *rules) Values() game.Values {
-	vs := game.Values{OfMover: g.tiers < 0 || g.players == nil, TiesSoon: !g.tiesLate, Puzzle: g.puzzle}
+	vs := game.Values{OfMover: g.players == nil, TiesSoon: !g.tiesLate, Puzzle: g.puzzle}
 	copy(vs.Players[:], g.players)
 	return vs
 }

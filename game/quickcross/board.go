@@ -26,7 +26,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -47,6 +46,10 @@ type Rules struct {
 	squares                int
 	weights                [maxSquares + 1]uint64 // 3^i
 	lines                  [][]int                // the squares of each line, ascending
+	lineBits               []uint32               // the same, as bits
+	names                  [][2]string            // of the moves, by square and kind of piece
+	kinds                  [groupBoards][2]uint32 // the squares with pieces of each kind, by the digits of a group of squares
+	images                 imageTables
 
 	layout
 }
@@ -69,12 +72,25 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 		r.weights[i+1] = 3 * r.weights[i]
 	}
 	for _, places := range r.grid().Lines(connect) {
-		line := make([]int, connect)
+		line, bits := make([]int, connect), uint32(0)
 		for i, at := range places {
 			line[i] = at[1]*width + at[0]
+			bits |= 1 << line[i]
 		}
-		r.lines = append(r.lines, line)
+		r.lines, r.lineBits = append(r.lines, line), append(r.lineBits, bits)
 	}
+	for i := range r.squares {
+		square := r.grid().Square(i%width, i/width)
+		r.names = append(r.names, [2]string{square + pieces[1:2], square + pieces[2:]})
+	}
+	for digits := range r.kinds {
+		for i, rest := 0, digits; rest > 0; i, rest = i+1, rest/3 {
+			if piece := rest % 3; piece != 0 {
+				r.kinds[digits][piece-1] |= 1 << i
+			}
+		}
+	}
+	r.images = newImageTables(r)
 	r.layout.init(r, min(low, r.squares))
 	return r, nil
 }
@@ -127,46 +143,107 @@ func (r *Rules) ToMove(game.Position) game.Player { return game.First }
 // Primitive returns a loss in 0 for the player to move if there is a line, and 0
 // otherwise.
 func (r *Rules) Primitive(p game.Position) game.Value {
-	for _, line := range r.lines {
-		piece := r.digit(p, line[0])
-		for _, i := range line[1:] {
-			if r.digit(p, i) != piece {
-				piece = 0
-				break
-			}
-		}
-		if piece != 0 {
+	across, upright := r.squaresOf(p)
+	for _, line := range r.lineBits {
+		if across&line == line || upright&line == line {
 			return game.NewValue(game.WinFor(r.ToMove(p).Other()), 0)
 		}
 	}
 	return 0
 }
 
+// squaresOf returns the squares with pieces of each kind.
+func (r *Rules) squaresOf(p game.Position) (across, upright uint32) {
+	for i := 0; p > 0; i += groupSquares {
+		kinds := &r.kinds[p%groupBoards]
+		across |= kinds[0] << i
+		upright |= kinds[1] << i
+		p /= groupBoards
+	}
+	return across, upright
+}
+
+// Tables of images have each content of a group of consecutive squares.
+const (
+	groupSquares = 5
+	groupBoards  = 243 // 3^groupSquares
+	groups       = 4   // of a set of tables, which is enough for boards that can be solved
+)
+
+// imageTables are sets of tables with the images of boards on which only one group of squares has pieces, by its digits. An
+// image of a board is the sum of those of its groups. The images are those by each symmetry of the board, and those
+// with - and | exchanged. A board with fewer than eight symmetries has each of them several times.
+type imageTables [][groups][groupBoards][16]game.Position
+
+func newImageTables(r *Rules) imageTables {
+	t := make(imageTables, (r.squares-1)/(groupSquares*groups)+1)
+	symmetries := r.grid().Symmetries()
+	for i := range r.squares {
+		group := i / groupSquares
+		table := &t[group/groups][group%groups]
+		for s := range 8 {
+			x, y := symmetries[s%len(symmetries)](i%r.width, i/r.width)
+			weight := r.weights[y*r.width+x]
+			for digits := range table {
+				piece := uint64(r.digit(game.Position(digits), i%groupSquares))
+				table[digits][2*s] += piece * weight
+				table[digits][2*s+1] += (3 - piece) % 3 * weight
+			}
+		}
+	}
+	return t
+}
+
+// of returns the images of p.
+func (t imageTables) of(p game.Position) (images [16]game.Position) {
+	for i := range t {
+		a := &t[i][0][p%groupBoards]
+		p /= groupBoards
+		b := &t[i][1][p%groupBoards]
+		p /= groupBoards
+		c := &t[i][2][p%groupBoards]
+		p /= groupBoards
+		d := &t[i][3][p%groupBoards]
+		p /= groupBoards
+		for s := range images {
+			images[s] += a[s] + b[s] + c[s] + d[s]
+		}
+	}
+	return images
+}
+
 var _ game.Symmetric = (*Rules)(nil)
 
 // Canonical returns the least of the images of p.
 func (r *Rules) Canonical(p game.Position) game.Position {
-	return slices.Min(r.images(nil, p))
+	images := r.images.of(p)
+	least := images[0]
+	for _, image := range images[1:] {
+		least = min(least, image)
+	}
+	return least
 }
 
 // Images appends the images of p.
 func (r *Rules) Images(dst []game.Position, p game.Position) []game.Position {
-	return game.Distinct(r.images(dst, p), len(dst))
+	images := r.images.of(p)
+	return game.Distinct(append(dst, images[:]...), len(dst))
 }
 
-// images appends the images of p by the symmetries of the board, and those of them with - and | exchanged.
-func (r *Rules) images(dst []game.Position, p game.Position) []game.Position {
-	for _, to := range r.grid().Symmetries() {
-		var image, exchanged game.Position
-		for x := range r.width {
-			for y := range r.height {
-				atX, atY := to(x, y)
-				piece, weight := r.digit(p, y*r.width+x), r.weights[atY*r.width+atX]
-				image += uint64(piece) * weight
-				exchanged += uint64(3-piece) % 3 * weight
-			}
+var _ game.Reversible = (*Rules)(nil)
+
+// Predecessors appends the boards without one of the pieces of p, and those with one of them turned. Boards with a line
+// are among them.
+func (r *Rules) Predecessors(dst []game.Position, p game.Position) []game.Position {
+	weight := uint64(1)
+	for digits := p; digits > 0; digits /= 3 {
+		switch digits % 3 {
+		case 1:
+			dst = append(dst, p-weight, p+weight)
+		case 2:
+			dst = append(dst, p-2*weight, p-weight)
 		}
-		dst = append(dst, image, exchanged)
+		weight *= 3
 	}
 	return dst
 }
@@ -176,15 +253,17 @@ func (r *Rules) Moves(dst []game.Move, p game.Position) []game.Move {
 	if r.Primitive(p) != 0 {
 		return dst
 	}
+	across, upright := r.squaresOf(p)
 	for x := range r.width {
-		for y := range r.height {
-			i := y*r.width + x
-			was := r.digit(p, i)
-			for piece := 1; piece <= 2; piece++ {
-				if piece != was {
-					name := r.grid().Square(x, y) + pieces[piece:piece+1]
-					dst = append(dst, game.Move{Name: name, To: p - uint64(was)*r.weights[i] + uint64(piece)*r.weights[i]})
-				}
+		for i := x; i < r.squares; i += r.width {
+			weight, names := r.weights[i], &r.names[i]
+			switch {
+			case across>>i&1 != 0:
+				dst = append(dst, game.Move{Name: names[1], To: p + weight})
+			case upright>>i&1 != 0:
+				dst = append(dst, game.Move{Name: names[0], To: p - weight})
+			default:
+				dst = append(dst, game.Move{Name: names[0], To: p + weight}, game.Move{Name: names[1], To: p + 2*weight})
 			}
 		}
 	}

@@ -1,11 +1,14 @@
 package quickcross
 
 import (
+	"bytes"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -18,26 +21,7 @@ import (
 var _ game.Cyclic = (*Rules)(nil)
 
 // plain is Quick Cross position by position, for game.WithRanges.
-type plain struct {
-	game.Game
-	r *Rules
-}
-
-func (p plain) Info() game.Info { return game.Info{Hashes: p.r.Positions()} }
-
-// Predecessors removes or rotates a piece.
-func (p plain) Predecessors(dst []game.Position, to game.Position) []game.Position {
-	for i := range p.r.squares {
-		weight := p.r.weights[i]
-		switch p.r.digit(to, i) {
-		case 1:
-			dst = append(dst, to-weight, to+weight)
-		case 2:
-			dst = append(dst, to-2*weight, to-weight)
-		}
-	}
-	return dst
-}
+type plain struct{ game.Reversible }
 
 // The contract of a game, on boards of every shape.
 func TestContract(t *testing.T) {
@@ -54,13 +38,13 @@ func TestSetsAgainstMoves(t *testing.T) {
 			r := must.Get(newRules(b[0], b[1], b[2], low))(t)
 			gametest.Check(t, r)
 			if squares <= 6 {
-				gametest.Check(t, game.WithRanges(plain{r, r}, r.RangeSize()))
+				gametest.Check(t, game.WithRanges(plain{r}, r.RangeSize()))
 			}
 		}
 		r := mustNew(t, b[0], b[1], b[2])
 		for _, size := range []int{1, 7, 100, 1000} { // the last range is shorter
 			if size < int(r.Positions()) && int(r.Positions()) < 1000*size {
-				gametest.Check(t, game.WithRanges(plain{r, r}, size))
+				gametest.Check(t, game.WithRanges(plain{r}, size))
 			}
 		}
 	}
@@ -296,4 +280,91 @@ func TestCanonical(t *testing.T) {
 			t.Errorf("%s: %d, want %d", r.Spec(), len(different), want)
 		}
 	}
+}
+
+// TestImages compares the images of boards of every shape with those that transform their texts.
+func TestImages(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	exchanged := strings.NewReplacer("-", "|", "|", "-")
+	for _, b := range [][3]int{{1, 1, 1}, {2, 1, 2}, {1, 4, 2}, {2, 2, 2}, {5, 1, 4}, {2, 3, 2}, {3, 3, 3}, {4, 3, 3}, {4, 4, 4}, {5, 4, 4}, {7, 3, 3}, {5, 5, 4}, {26, 1, 3}, {1, 31, 4}, {6, 5, 3}} {
+		r := mustNew(t, b[0], b[1], b[2])
+		for range 200 {
+			p := rnd.Uint64N(r.Positions())
+			var boards [][][]byte
+			for _, text := range []string{string(r.AppendText(nil, p)), exchanged.Replace(string(r.AppendText(nil, p)))} {
+				board := bytes.Split([]byte(text), []byte("/"))
+				for range 4 {
+					mirrored := turned(turned(turned(turned(board)))) // a copy
+					slices.Reverse(mirrored)
+					boards = append(boards, board, mirrored)
+					board = turned(board)
+				}
+			}
+			var want []game.Position
+			for _, board := range boards {
+				if len(board) == b[1] {
+					want = append(want, must.Get(r.Parse(string(bytes.Join(board, []byte("/")))))(t))
+				}
+			}
+			slices.Sort(want)
+			want = slices.Compact(want)
+			if got := r.Images(nil, p); !slices.Equal(got, want) || r.Canonical(p) != want[0] {
+				t.Fatalf("%s: the images of %q are %d, the least %d, want %d", r.Spec(), r.AppendText(nil, p), got, r.Canonical(p), want)
+			}
+		}
+	}
+}
+
+// turned returns a board turned by a quarter.
+func turned(board [][]byte) (columns [][]byte) {
+	for x := range board[0] {
+		var column []byte
+		for y := range board {
+			column = append(column, board[len(board)-1-y][x])
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// TestPredecessors compares the predecessors of every board with the moves to it.
+func TestPredecessors(t *testing.T) {
+	for _, b := range [][3]int{{1, 1, 1}, {2, 2, 2}, {4, 1, 3}, {3, 2, 3}, {3, 3, 3}, {2, 4, 2}} {
+		r := mustNew(t, b[0], b[1], b[2])
+		want := make(map[game.Position][]game.Position)
+		for p := range r.Positions() {
+			for _, m := range r.Moves(nil, p) {
+				want[m.To] = append(want[m.To], p)
+			}
+		}
+		for p := range r.Positions() {
+			got := slices.DeleteFunc(r.Predecessors(nil, p), func(p game.Position) bool { return r.Primitive(p) != 0 })
+			slices.Sort(got)
+			if !slices.Equal(got, want[p]) {
+				t.Fatalf("%s: the predecessors of %q are %d, want %d", r.Spec(), r.AppendText(nil, p), got, want[p])
+			}
+		}
+	}
+}
+
+// BenchmarkMoves measures the rules for an edge: whether a board of 4×4 is terminal, its moves, and their canonical forms.
+func BenchmarkMoves(b *testing.B) {
+	r := mustNew(b, 4, 4, 4)
+	var boards []game.Position
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for len(boards) < 1<<12 {
+		if p := rnd.Uint64N(r.Positions()); r.Primitive(p) == 0 {
+			boards = append(boards, p)
+		}
+	}
+	var moves []game.Move
+	edges, begin := 0, time.Now()
+	for i := 0; b.Loop(); i++ {
+		moves = r.Moves(moves[:0], boards[i%len(boards)])
+		for _, m := range moves {
+			r.Canonical(m.To)
+		}
+		edges += len(moves)
+	}
+	b.ReportMetric(float64(time.Since(begin).Nanoseconds())/float64(edges), "ns/edge")
 }

@@ -97,7 +97,7 @@ class Run:
             return Answer(player, end, {})
         pairs = [word.rpartition(":") for word in words]
         moves = {name or to: int(to) for name, _, to in pairs}
-        assert len(moves) == len(words) <= 63
+        assert len(moves) == len(words)
         return Answer(player, "", moves)
 
 
@@ -109,50 +109,58 @@ def python(example: str, **parameters: int) -> Run:
 def solved(run: Run) -> Dict[int, Value]:
     """Return the values of all positions of a game, in which a position without a value is a draw."""
     answers = run.positions()
+    if run.header.get("ties") == ["late"]:
+        return by_number(answers)
+    after = {p: set(answer.moves.values()) for p, answer in answers.items()}
     before: Dict[int, List[int]] = {p: [] for p in answers}
-    for p, answer in answers.items():
-        for to in set(answer.moves.values()):
+    for p, successors in after.items():
+        for to in successors:
             before[to].append(p)
-    if "tiers" in run.header:
-        return by_tiers(answers, run.header.get("ties") == ["late"])
-    values = {p: Value(answer.end, 0) for p, answer in answers.items() if answer.end}
-    left = {p: len(set(answer.moves.values())) for p, answer in answers.items()}
-    frontier = list(values)
-    while frontier:
-        found: Dict[int, Value] = {}
-        for to in frontier:
-            value, remoteness = values[to]
+    ends = [p for p, answer in answers.items() if answer.end]
+    values = {p: Value(answers[p].end, 0) for p in ends}
+    left = {p: len(successors) for p, successors in after.items()}
+    ties = [p for p in ends if values[p].value in ("tie", "solved")]
+    lost_or_won = [p for p in ends if values[p].value in ("lose", "win")]
+    while lost_or_won:  # in the order of their remoteness
+        found = []
+        for to in lost_or_won:
             for p in before[to]:
-                left[p] -= 1
-                if p not in values and value == "solved":
-                    found[p] = Value("solved", (remoteness or 0) + 1)
-                elif p not in values and value == "lose":
-                    found[p] = Value("win", (remoteness or 0) + 1)
-                elif p not in values and value == "win" and left[p] == 0:
-                    found.setdefault(p, Value("lose", (remoteness or 0) + 1))
-        values.update(found)
-        frontier = list(found)
+                if p not in values:
+                    value = moved(answers, p, to, values[to])
+                    left[p] -= value.value == "lose"
+                    if value.value == "win" or left[p] == 0:
+                        values[p] = value
+                        found.append(p)
+        lost_or_won = found
+    while ties:
+        found = []
+        for to in ties:
+            for p in before[to]:
+                if p not in values:
+                    values[p] = moved(answers, p, to, values[to])
+                    found.append(p)
+        ties = found
     return {p: values.get(p, Value("draw", None)) for p in answers}
 
 
-def by_tiers(answers: Dict[int, Answer], late: bool) -> Dict[int, Value]:
-    """Return the values of a game with tiers, in which a move leads to a higher number."""
+def moved(answers: Dict[int, Answer], p: int, to: int, value: Value) -> Value:
+    """Return the value that a move from p to a position has for the player to move at p."""
+    word = value.value
+    if answers[to].player != answers[p].player or not answers[p].player:
+        word = {"win": "lose", "lose": "win"}.get(word, word)
+    return Value(word, (value.remoteness or 0) + 1)
+
+
+def by_number(answers: Dict[int, Answer]) -> Dict[int, Value]:
+    """Return the values of a game in which a move leads to a higher number, and players prefer late ties."""
     values: Dict[int, Value] = {}
 
     def order(value: Value) -> Tuple[int, int]:
         remoteness = value.remoteness or 0
-        if value.value == "tie":
-            return 1, remoteness if late else -remoteness
-        return (2, -remoteness) if value.value == "win" else (0, remoteness)
+        return {"win": (2, -remoteness), "tie": (1, remoteness), "lose": (0, remoteness)}[value.value]
 
     for p in sorted(answers, reverse=True):
-        answer = answers[p]
-        after = []
-        for to in answer.moves.values():
-            assert to > p
-            value, remoteness = values[to]
-            if answers[to].player != answer.player or not answer.player:
-                value = {"win": "lose", "lose": "win"}.get(value, value)
-            after.append(Value(value, (remoteness or 0) + 1))
-        values[p] = max(after, key=order) if after else Value(answer.end, 0)
+        after = answers[p].moves.values()
+        assert all(to > p for to in after)
+        values[p] = max((moved(answers, p, to, values[to]) for to in after), key=order) if after else Value(answers[p].end, 0)
     return values

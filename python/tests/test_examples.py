@@ -68,7 +68,7 @@ def test_same_as_driver(game: str, parameters: Dict[str, int], tmp_path: Path) -
     assert found == want
 
 
-@pytest.mark.parametrize("game", ["mnk", "mancala", "dodgem", "quickcross", "chomp", "hanoi", "eight"])
+@pytest.mark.parametrize("game", ["mnk", "mancala", "dodgem", "quickcross", "chomp", "kaooa", "hanoi", "eight"])
 def test_parse(game: str) -> None:
     """parse is the inverse of text, and refuses other texts."""
     with python(game) as run:
@@ -126,6 +126,21 @@ def test_chomp(size: Tuple[int, int]) -> None:
 def test_chomp_picture() -> None:
     with python("chomp", width=3, height=2) as run:
         assert run.ask(["15", "text 7", "picture 7"]) == ["a1:96 b1:69 c1:42 a2:51 b2:39 c2:27", "3 1", "# # #/# . ."]
+
+
+@pytest.mark.parametrize(
+    "parameters, positions, start",
+    [
+        ({}, {"win": 2195, "lose": 1420, "draw": 18081}, Value("draw", None)),  # GamesmanOne's rules: 21,696 positions
+        ({"crows": 7, "captures": 4}, {"win": 6396, "lose": 4425, "draw": 20075}, Value("win", 15)),
+    ],
+)
+def test_kaooa(parameters: Dict[str, int], positions: Dict[str, int], start: Value) -> None:
+    with python("kaooa", **parameters) as run:
+        values = solved(run)
+        assert Counter(value.value for value in values.values()) == positions and values[run.start] == start
+        (p,) = run.ask(["parse C++++V++++ 1 C"])
+        assert run.ask([f"picture {p}"]) == [". . . C . . ./+ . + . V . +/. + . . . + ./. . . + . . ./. + . . . + ."]
 
 
 @pytest.mark.parametrize("heaps", [{}, {"a": 1, "b": 2, "c": 3}])

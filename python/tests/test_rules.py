@@ -53,7 +53,7 @@ def test_header() -> None:
         "rules The player who takes the last one wins.", "bits 5", "start 20", "below 21", "", "",
     ]  # fmt: skip
     assert header(type("Any", (), {"start": 1, "primitive": None, "moves": None})) == [
-        "treereduce rules 1", "name any", "bits 40", "start 1", "", "",
+        "treereduce rules 1", "name any", "bits 64", "start 1", "", "",
     ]  # fmt: skip
 
 
@@ -187,6 +187,31 @@ def test_tiers() -> None:
     assert answer(Tiers, 49) == "error 49 is not a position: its highest bits are not its tier"
 
 
+class Around(Tiers):
+    """Stones are also put back, up to three, as long as there are two."""
+
+    loops = [1]
+
+    def tier(self, p: int) -> int:
+        return 1 if p > 1 else 3
+
+    def moves(self, p: int) -> Any:
+        return [2, 3] if p > 2 else [1, 3]
+
+
+def test_loops() -> None:
+    """A move may stay in a tier with loops, and leads to no earlier one."""
+    start = type("Around", (Around,), {"tier": lambda self, p: {4: 0, 0: 3, 1: 3}.get(p, 1), "start": 4})
+    program = Program(start, {})
+    assert "tiers 3\nloops 1\n" in program.header()
+    assert program.answers(["4", "19", "18"]) == ["1 18 19", "2 18 19", "1 49 19"]
+    every = type("Every", (start,), {"loops": "all"})
+    assert "loops all\n" in Program(every, {}).header()
+    back = type("Back", (start,), {"moves": lambda self, p: [p, 4]})
+    with pytest.raises(RulesError, match=r"^Back\.tier\(4\): expected a tier from 1 to 3 for a move from 2, found 0$"):
+        answer(back, 18)
+
+
 LINE = r"test_rules\.py line \d+: "
 MOVES = r"expected integers, pairs \(name, integer\), or a dict of these: "
 
@@ -201,6 +226,11 @@ MOVES = r"expected integers, pairs \(name, integer\), or a dict of these: "
         (type("Ten", (), {"start": 1, "primitive": 1}), r"Ten\.moves is missing"),
         (changed(tier=lambda self, p: 0), r"Ten\.tiers is missing"),
         (changed(tiers=3), r"Ten\.tier is missing"),
+        (changed(loops="all"), r"Ten\.tier is missing"),
+        (changed(loops="all", tier=lambda self, p: 0), r"Ten\.tiers is missing"),
+        (changed(loops=[0, 4], tier=lambda self, p: 0, tiers=3), r"Ten\.loops: expected 'all' or tiers from 0 to 3, found \[0, 4\]"),
+        (changed(loops="every", tier=lambda self, p: 0, tiers=3), r"Ten\.loops: expected an integer, found 'e'"),
+        (changed(loops=1, tier=lambda self, p: 0, tiers=3), rf"Ten\.loops: .*'int' object is not iterable"),
         (changed(name=5), r"Ten\.name: expected a string, found 5"),
         (changed(bits="many"), r"Ten\.bits: expected an integer, found 'many'"),
         (changed(bits=lambda self: 1 // 0), rf"Ten\.bits: {LINE}ZeroDivisionError: .*"),
@@ -212,8 +242,8 @@ MOVES = r"expected integers, pairs \(name, integer\), or a dict of these: "
         (changed(primitive=lambda self, p: "win", puzzle=True), r"Ten\.primitive\(5\): expected None, 'solved', 'stuck', found 'win'"),
         (changed(primitive=lambda self, p: 1 // 0), rf"Ten\.primitive\(5\): {LINE}ZeroDivisionError: .*"),
         (changed(moves=lambda self, p: None), rf"Ten\.moves\(5\): {MOVES}'NoneType' object is not iterable"),
-        (changed(moves=lambda self, p: []), r"Ten\.moves\(5\): expected 1 to 63 moves where primitive returns None, found 0"),
-        (changed(moves=lambda self, p: range(64)), r"Ten\.moves\(5\): expected 1 to 63 moves .*, found 64"),
+        (changed(moves=lambda self, p: []), r"Ten\.moves\(5\): expected 1 to 65535 moves where primitive returns None, found 0"),
+        (changed(moves=lambda self, p: range(65536)), r"Ten\.moves\(5\): expected 1 to 65535 moves .*, found 65536"),
         (changed(moves=lambda self, p: [1.0]), rf"Ten\.moves\(5\): {MOVES}'float' object cannot be interpreted as an integer"),
         (changed(moves=lambda self, p: ["1"]), rf"Ten\.moves\(5\): {MOVES}'str' object cannot be interpreted as an integer"),
         (changed(moves=lambda self, p: [1, ("a", 2)]), rf"Ten\.moves\(5\): {MOVES}'tuple' object .*"),
@@ -242,8 +272,8 @@ def test_wrong(rules: Type[Any], message: str) -> None:
 @pytest.mark.parametrize(
     "tier, question, message",
     [
-        (lambda self, p: 0, 3, r"Tiers\.tier\(0\): expected a tier after 0, up to 3, for a move from 3, found 0"),
-        (lambda self, p: 4 if p == 1 else 3 - p, 3, r"Tiers\.tier\(1\): expected a tier after 0, up to 3, for a move from 3, found 4"),
+        (lambda self, p: 0, 3, r"Tiers\.tier\(0\): expected a tier from 1 to 3 for a move from 3, found 0"),
+        (lambda self, p: 4 if p == 1 else 3 - p, 3, r"Tiers\.tier\(1\): expected a tier from 1 to 3 for a move from 3, found 4"),
         (lambda self, p: 1 // p, 3, rf"Tiers\.tier\(0\): {LINE}ZeroDivisionError: .*"),
         (lambda self, p: None if p == 2 else 3 - p, "parse 2", "error Tiers.tier.*found None"),
     ],
@@ -310,8 +340,8 @@ GAME = """
 def test_process(tmp_path: Path) -> None:
     """What a class prints does not get into the answers, and the last line of stderr is the error."""
     with Run(*program(tmp_path, GAME)) as run:
-        assert run.header["bits"] == ["40"] and run.ask([3, 0, 2**40 - 1]) == ["2", "win", str(2**40 - 2)]
-    assert run.stderr == f"primitive 3\nprimitive 0\nprimitive {2**40 - 1}\n"
+        assert run.header["bits"] == ["64"] and run.ask([3, 0, 2**64 - 1]) == ["2", "win", str(2**64 - 2)]
+    assert run.stderr == f"primitive 3\nprimitive 0\nprimitive {2**64 - 1}\n"
     for arguments, questions, last in (
         ([], "3\n2\n1\n\n", "Game.moves(2): game.py line 13: KeyError: 'é'"),
         (["x=1"], "", "Game: expected parameters , found x"),

@@ -15,13 +15,13 @@ import sysconfig
 import traceback
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, SupportsIndex, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, FrozenSet, Iterable, Iterator, List, Mapping, Optional, SupportsIndex, Tuple, TypeVar, Union
 
 from treereduce.driver import PositionError
 from treereduce.engine import located
 
 _T = TypeVar("_T")
-_MOST_MOVES = {False: 63, True: 1000}  # of a position, in a game without tiers and with them
+_MOST_MOVES = 65535  # of a position
 
 
 class RulesError(Exception):
@@ -66,14 +66,15 @@ class Program:
             self._game = rules(**self.parameters)
         except Exception as error:
             raise self._failure("__init__", error, *(f"{name}={value}" for name, value in given.items())) from error
-        for name in ["start", "primitive", "moves"] + ["tier", "tiers"] * (self._has("tier") or self._has("tiers")):
+        for name in ["start", "primitive", "moves"] + ["tier", "tiers"] * any(map(self._has, ("tier", "tiers", "loops"))):
             if not self._has(name):
                 raise RulesError(f"{self._class}.{name} is missing")
         self.name = self._value("name", _string, re.sub("[^a-z0-9]", "", self._class.lower()))
         self._ends = ("solved", "stuck") if self._value("puzzle", bool, False) else ("win", "lose", "tie")
         self._last = self._value("tiers", _integer, 0)
+        self._loops: FrozenSet[int] = self._value("loops", self._tiers, frozenset())
         positions = self._value("positions", _integer, 0)
-        most = 64 - self._last.bit_length() if self._last else 40  # more without tiers need much memory
+        most = 64 - self._last.bit_length()
         bits = max(1, (positions - 1).bit_length()) if positions else most
         self._bits = self._value("bits", _integer, bits)  # without those of the tier
         self._below = positions or 1 << self._bits
@@ -94,6 +95,7 @@ class Program:
             ("below", "" if self._last or self._below == 1 << bits else self._below),
             ("players", self._has("player") and self._value("players", ", ".join, "X, O")),
             ("tiers", self._last),
+            ("loops", "all" if len(self._loops) > self._last else " ".join(map(str, sorted(self._loops)))),
             ("ties", self._value("ties", _string, "")),
             ("puzzle", self._ends[0] == "solved"),
             ("text", self._has("text")),
@@ -110,9 +112,9 @@ class Program:
         """Return the function that answers a position. It is called very often."""
         game, below, bits, last, index = self._game, self._below, self._bits, self._last, operator.index
         primitive, moves, player, tier = game.primitive, game.moves, getattr(game, "player", None), last and game.tier
+        loops, most = self._loops, _MOST_MOVES
         largest, mask, turns = (last << bits) + below - 1, (1 << bits) - 1, {1: "1 ", 2: "2 "}
-        most = _MOST_MOVES[last > 0]
-        unnamed, named = [" ".join(["%d"] * n) for n in range(most + 1)], functools.lru_cache(4096)(_named)
+        unnamed, named = functools.lru_cache(4096)(_unnamed), functools.lru_cache(4096)(_named)
 
         def answer(number: int) -> str:
             p, method, who = number & mask, "primitive", ""
@@ -138,7 +140,7 @@ class Program:
                 if isinstance(found, dict):
                     form, to, different = named(tuple(found)), tuple(map(index, found.values())), len(found)
                 else:
-                    form, to, different = unnamed[count], tuple(map(index, found)), len(set(found))
+                    form, to, different = unnamed(count), tuple(map(index, found)), len(set(found))
                 if different < count:
                     raise _Wrong(f"found {count} moves, but {count - different} of them twice")
                 for q in to:
@@ -146,12 +148,13 @@ class Program:
                         raise _Wrong(f"expected positions from 0 to {below - 1}, found {q}")
                 if tier:
                     here, method, numbers = number >> bits, "tier", []
+                    least = here if here in loops else here + 1
                     for p in to:
                         after = index(tier(p))
-                        if not here < after <= last:
+                        if not least <= after <= last:
                             if self._number(number & mask) != number:
                                 return f"error {number} is not a position: its highest bits are not its tier"
-                            raise _Wrong(f"expected a tier after {here}, up to {last}, for a move from {number & mask}, found {after}")
+                            raise _Wrong(f"expected a tier from {least} to {last} for a move from {number & mask}, found {after}")
                         numbers.append(after << bits | p)
                     to = tuple(numbers)
                 return who + form % to
@@ -161,6 +164,14 @@ class Program:
                 raise self._failure(method, error, p) from error
 
         return answer
+
+    def _tiers(self, value: Any) -> FrozenSet[int]:
+        """Return the tiers that an attribute names: "all", or some of them."""
+        every = range(self._last + 1)
+        tiers = frozenset(every if value == "all" else map(_integer, value))
+        if not tiers <= frozenset(every):
+            raise _Wrong(f"expected 'all' or tiers from 0 to {self._last}, found {value!r:.60}")
+        return tiers
 
     def _number(self, p: int) -> int:
         """Return the number of a position in the protocol: its tier is in the highest bits."""
@@ -243,6 +254,11 @@ def _string(value: Any) -> str:
 
 def _not_one_of(allowed: Iterable[object], value: object) -> str:
     raise _Wrong(f"expected {', '.join(map(repr, allowed))}, found {value!r:.60}")
+
+
+def _unnamed(count: int) -> str:
+    """Return the answer with so many moves without names, as a format for the operator %."""
+    return " ".join(["%d"] * count)
 
 
 def _named(names: Tuple[Any, ...]) -> str:

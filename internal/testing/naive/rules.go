@@ -10,7 +10,8 @@ import (
 
 // Rules is a game of a rules program (docs/rules.md): all answers of the program, and their meaning.
 type Rules struct {
-	Tiers                     int // the last tier; -1: none
+	Tiers                     int             // the last tier; -1: none
+	Loops                     map[uint64]bool // the tiers in which moves may stay
 	Players, TiesLate, Puzzle bool
 
 	bits, below uint64
@@ -26,16 +27,24 @@ type rulesNode struct {
 	named bool // its moves have names
 }
 
-// RandomRules returns a random game: with and without tiers, players, late ties, cycles, moves from a position to itself,
-// several moves to the same position, unreachable positions, and puzzles. In some games with players but without tiers,
-// the same player moves again after one move of one position, which may be unreachable; some games are long.
+// RandomRules returns a random game: with and without tiers, moves that stay in a tier, players in any order, late ties,
+// cycles, moves from a position to itself, several moves to the same position, unreachable positions, and puzzles. In some
+// games, one move of one position, which may be unreachable, stays in a tier in which none may; some games are long.
 func RandomRules(r *rand.Rand) *Rules {
 	g := &Rules{Tiers: -1, bits: uint64(8 + r.IntN(20)), nodes: make(map[uint64]rulesNode)}
 	switch r.IntN(8) {
 	case 0:
 		g.Puzzle = true
 	case 1, 2, 3:
-		g.Tiers, g.TiesLate = 1+r.IntN(15), r.IntN(2) == 0
+		g.Tiers, g.TiesLate = 1+r.IntN(15), r.IntN(3) == 0
+		if !g.TiesLate && r.IntN(4) > 0 {
+			g.Loops = make(map[uint64]bool)
+			for tier, each := uint64(0), r.IntN(3); tier <= uint64(g.Tiers); tier++ {
+				if each == 0 || r.IntN(2) == 0 {
+					g.Loops[tier] = true
+				}
+			}
+		}
 	}
 	g.Players = !g.Puzzle && r.IntN(3) > 0
 	number := func() uint64 { // of a new position that is in no tier yet
@@ -48,7 +57,7 @@ func RandomRules(r *rand.Rand) *Rules {
 	}
 	n := 2 + r.IntN(15<<r.IntN(5))
 	n = min(n, 1<<(g.bits-5))
-	long := g.Tiers < 0 && r.IntN(4) == 0
+	long := r.IntN(4) == 0
 	all := make([]uint64, n) // the initial position first
 	for i := range all {
 		all[i] = number()
@@ -65,9 +74,6 @@ func RandomRules(r *rand.Rand) *Rules {
 		x := rulesNode{named: r.IntN(2) == 0}
 		if g.Players && i > 0 {
 			x.mover = r.IntN(2)
-			if long {
-				x.mover = i % 2
-			}
 		}
 		g.nodes[p] = x
 	}
@@ -83,8 +89,8 @@ func RandomRules(r *rand.Rand) *Rules {
 			g.nodes[p] = x
 		}
 	}
-	if g.Players && g.Tiers < 0 && r.IntN(2) == 0 {
-		g.moveTwice(r, all)
+	if g.Tiers >= 0 && r.IntN(2) == 0 {
+		g.stay(r, all)
 	}
 	return g
 }
@@ -122,7 +128,7 @@ func (g *Rules) link(r *rand.Rand, all []uint64, i int, long bool, ends int) {
 	x := g.nodes[p]
 	moves := 1 + r.IntN(4)
 	if r.IntN(20) == 0 {
-		moves = 10 + r.IntN(50)
+		moves = 10 + r.IntN(100)
 	}
 	if long {
 		moves = 1 + r.IntN(2)*r.IntN(2)
@@ -134,10 +140,10 @@ func (g *Rules) link(r *rand.Rand, all []uint64, i int, long bool, ends int) {
 			to = all[min(n-1, i+1+2*r.IntN(2)*r.IntN(2)*r.IntN(2))]
 		case r.IntN(2) == 0:
 			to = all[min(n-1, i+1+r.IntN(3))]
-		case g.Tiers < 0 && r.IntN(8) == 0:
+		case r.IntN(8) == 0:
 			to = p
 		}
-		if g.Tiers >= 0 && g.tier(to) <= g.tier(p) || g.Tiers < 0 && g.Players && g.nodes[to].mover == x.mover {
+		if g.Tiers >= 0 && (g.tier(to) < g.tier(p) || g.strays(p, to)) {
 			continue
 		}
 		if x.named || !slices.Contains(x.next, to) { // without names, each move leads to another position
@@ -147,16 +153,20 @@ func (g *Rules) link(r *rand.Rand, all []uint64, i int, long bool, ends int) {
 			x.next = append(x.next, x.next[:min(1, len(x.next))]...) // a second move to the same position
 		}
 	}
-	x.next = x.next[:min(63, len(x.next))]
 	g.nodes[p] = x
 }
 
-// moveTwice adds a move to a position after which the same player moves.
-func (g *Rules) moveTwice(r *rand.Rand, all []uint64) {
+// strays reports whether a move stays in a tier in which no move may stay.
+func (g *Rules) strays(p, to uint64) bool {
+	return g.Tiers >= 0 && g.tier(to) == g.tier(p) && !g.Loops[g.tier(p)]
+}
+
+// stay adds a move that strays to a position.
+func (g *Rules) stay(r *rand.Rand, all []uint64) {
 	p := all[r.IntN(len(all))]
 	x := g.nodes[p]
 	for _, to := range all[r.IntN(len(all)):] {
-		if x.end == "" && g.nodes[to].mover == x.mover && !slices.Contains(x.next, to) && len(x.next) < 63 {
+		if x.end == "" && g.strays(p, to) {
 			x.next = append(x.next, to)
 			g.nodes[p] = x
 			return
@@ -173,7 +183,7 @@ func (g *Rules) Answers() string {
 		said bool
 		text string
 	}{
-		{g.Tiers >= 0, fmt.Sprintf("tiers %d", g.Tiers)}, {g.TiesLate, "ties late"}, {g.Players, "players Ann, Bob"},
+		{g.Tiers >= 0, fmt.Sprintf("tiers %d", g.Tiers)}, {len(g.Loops) > 0, "loops " + g.loops()}, {g.TiesLate, "ties late"}, {g.Players, "players Ann, Bob"},
 		{g.Puzzle, "puzzle"}, {g.below > 0, fmt.Sprintf("below %d", g.below)},
 	} {
 		if line.said {
@@ -199,6 +209,14 @@ func (g *Rules) Answers() string {
 		fmt.Fprintf(&b, "%d\t%s\n", p, strings.Join(strings.Fields(strings.Join(words, " ")), " "))
 	}
 	return b.String()
+}
+
+// loops returns the value of the line of the header.
+func (g *Rules) loops() string {
+	if len(g.Loops) > g.Tiers {
+		return "all"
+	}
+	return strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(g.Loops))), "[]")
 }
 
 // Mover returns the player to move in a position, 0 or 1.
@@ -229,12 +247,12 @@ func (g *Rules) Solve() (values map[uint64]Worth, refused string) {
 	for p := range reached {
 		x := g.nodes[p]
 		for _, to := range x.next {
-			if g.Tiers < 0 && g.Players && g.nodes[to].mover == x.mover {
-				return nil, "it is the same player's turn"
+			if g.strays(p, to) {
+				return nil, "leads from tier"
 			}
 		}
 	}
-	if g.Tiers >= 0 {
+	if g.TiesLate {
 		for p := range reached {
 			g.search(p, values)
 		}
@@ -246,7 +264,7 @@ func (g *Rules) Solve() (values map[uint64]Worth, refused string) {
 		}
 	}
 	for _, ties := range []bool{false, true} {
-		for n, idle := 1, 0; idle < 2; n++ {
+		for n, more := 1, true; more; n++ {
 			found := make(map[uint64]Worth)
 			for p := range reached {
 				if _, known := values[p]; !known && len(g.nodes[p].next) > 0 {
@@ -255,13 +273,8 @@ func (g *Rules) Solve() (values map[uint64]Worth, refused string) {
 					}
 				}
 			}
-			idle++
-			for p, w := range found {
-				values[p], idle = w, 0
-				if n > 63 {
-					refused = "a position is decided in 64 moves"
-				}
-			}
+			maps.Copy(values, found)
+			more = len(found) > 0
 		}
 	}
 	for p := range reached {
@@ -269,28 +282,37 @@ func (g *Rules) Solve() (values map[uint64]Worth, refused string) {
 			values[p] = Worth{Draw, 0}
 		}
 	}
-	return values, refused
+	return values, ""
 }
 
-// round returns the value of a position without tiers if it is decided in round n.
+// round returns the value of a position if it is decided in round n.
 func (g *Rules) round(p uint64, n int, ties bool, values map[uint64]Worth) (w Worth, ok bool) {
-	won := 0 // moves to won positions
+	lost := 0 // moves that lose
 	for _, to := range g.nodes[p].next {
 		after, known := values[to]
+		after.Result = g.after(p, to, after.Result)
 		switch {
 		case !known:
-		case !ties && after.Result == Lose:
-			return Worth{Win, n}, true
 		case !ties && after.Result == Win:
-			won++
+			return Worth{Win, n}, true
+		case !ties && after.Result == Lose:
+			lost++
 		case ties && after == Worth{Tie, n - 1}:
 			return Worth{Tie, n}, true
 		}
 	}
-	return Worth{Lose, n}, !ties && won == len(g.nodes[p].next)
+	return Worth{Lose, n}, !ties && lost == len(g.nodes[p].next)
 }
 
-// search returns the value of a position with tiers, and adds it to values, by minimax.
+// after returns the result for the player to move at p of a move to a position with a result for the player to move there.
+func (g *Rules) after(p, to uint64, result string) string {
+	if g.Players && g.nodes[to].mover == g.nodes[p].mover {
+		return result
+	}
+	return map[string]string{Win: Lose, Lose: Win, Tie: Tie}[result]
+}
+
+// search returns the value of a position of a game with late ties, and adds it to values, by minimax.
 func (g *Rules) search(p uint64, values map[uint64]Worth) Worth {
 	x := g.nodes[p]
 	if w, known := values[p]; known {
@@ -300,10 +322,8 @@ func (g *Rules) search(p uint64, values map[uint64]Worth) Worth {
 	best := Worth{x.end, 0}
 	for i, to := range x.next {
 		w := g.search(to, values)
-		if w.Remoteness++; !g.Players || g.nodes[to].mover != x.mover {
-			w.Result = map[string]string{Win: Lose, Lose: Win, Tie: Tie}[w.Result]
-		}
-		later := w.Result == Lose || w.Result == Tie && g.TiesLate
+		w = Worth{g.after(p, to, w.Result), w.Remoteness + 1}
+		later := w.Result != Win
 		if i == 0 || rank[w.Result] > rank[best.Result] || w.Result == best.Result && w.Remoteness != best.Remoteness && later == (w.Remoteness > best.Remoteness) {
 			best = w
 		}

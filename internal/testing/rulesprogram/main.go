@@ -61,7 +61,7 @@ func answers(_ string, words []string) error {
 // A server answers for a game.
 type server struct {
 	g       game.Game
-	acyclic game.Layered // nil: tiers are not used
+	layered game.Layered // nil: it has no tiers
 	shift   uint
 	players bool
 	moves   []game.Move
@@ -116,11 +116,19 @@ func report(name string) error {
 func (s *server) header(kind game.Kind, args []int) {
 	bitsOf, vs := s.shift, s.g.Values()
 	extra := ""
-	// Without tiers, values are for the player to move.
-	if a, ok := s.g.(game.Layered); ok && !(vs.OfMover && vs.TiesSoon) {
-		s.acyclic = a
+	if a, ok := s.g.(game.Layered); ok {
+		s.layered = a
 		bitsOf += uint(bits.Len(uint(a.Tiers())))
 		extra += fmt.Sprintf("tiers %d\n", a.Tiers())
+		loops := ""
+		for tier := range a.Tiers() + 1 {
+			if a.Loops(tier) {
+				loops += fmt.Sprint(" ", tier)
+			}
+		}
+		if loops != "" {
+			extra += "loops" + loops + "\n"
+		}
 		if !vs.TiesSoon {
 			extra += "ties late\n"
 		}
@@ -138,10 +146,10 @@ func (s *server) header(kind game.Kind, args []int) {
 
 // number returns the number of a position in the protocol.
 func (s *server) number(p game.Position) uint64 {
-	if s.acyclic == nil {
+	if s.layered == nil {
 		return p
 	}
-	return uint64(s.acyclic.Tier(p))<<s.shift | p
+	return uint64(s.layered.Tier(p))<<s.shift | p
 }
 
 // position is the inverse of number.

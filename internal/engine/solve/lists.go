@@ -225,7 +225,7 @@ func (b *byLists) setSolve(ctx context.Context, job *runner.Job) error {
 }
 
 func (b *byLists) write(_ context.Context, out io.WriteCloser, tier int) error {
-	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Packed)
+	w := lists.NewPartWriter(out, b.g, tier, lists.Values, jobdir.Coded)
 	in, err := b.open(second(tier), tier, lists.Values)
 	if err == nil {
 		err = errors.Join(in.Each(w.Append), in.Close())

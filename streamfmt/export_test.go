@@ -11,7 +11,7 @@ import (
 // applied to a byte of the index and with correct checksums. Neither may panic.
 func ReadDamagedList(file []byte, at int, turn byte) {
 	cell := Cell{First: uint64(at), Last: uint64(at) + 100, Rows: uint32(at)%CellRows + 1, Length: uint32(len(file))}
-	_, _ = readCell(nil, file, cell, math.MaxUint64)
+	_, _ = ReadCell(file, cell)
 
 	f, err := OpenListFile(bytes.NewReader(file), int64(len(file)), "x")
 	if err != nil || f.dirAt == f.index {
@@ -37,4 +37,6 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 }
 
 // ReadCell reads the rows of a packed cell.
-func ReadCell(src []byte, cell Cell) ([]Row, error) { return readCell(nil, src, cell, math.MaxUint64) }
+func ReadCell(src []byte, cell Cell) ([]Row, error) {
+	return new(CellReader).decode(nil, src, cell, math.MaxUint64)
+}

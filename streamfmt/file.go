@@ -57,7 +57,8 @@ type Packer struct {
 	content uint64   // see File.Content
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
-	compact *compact // nil: blocks are not compact
+	compact *compact   // nil: blocks are not compact
+	cells   *cellCoder // nil: cells are not coded
 }
 
 // SetCompact makes p pack blocks of a game in their compact form.
@@ -327,20 +328,17 @@ type parsedPage struct {
 // OpenFile reads the head and the tail of a block file of size bytes, called name in errors.
 // If they are truncated or damaged, the error is a *FormatError.
 func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
-	magic, err := magicOf(r, size, name)
+	magic, err := magicOf(r, size, name, fileMagic, compactMagic)
 	if err != nil {
 		return nil, err
 	}
-	if last := len(fileMagic) - 1; len(magic) > last && magic[:last] == fileMagic[:last] && magic > fileMagic {
-		return open(r, size, name, compactMagic, "block file")
-	}
-	return open(r, size, name, fileMagic, "block file")
+	return open(r, size, name, magic, "block file")
 }
 
 // OpenAny is like OpenFile, but opens a block file or a range file. It is for callers that
 // need only its checksums.
 func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
-	magic, err := magicOf(r, size, name)
+	magic, err := beginOf(r, size, name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -350,13 +348,22 @@ func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
 	return OpenFile(r, size, name)
 }
 
-// magicOf reads the beginning of a file.
-func magicOf(r io.ReaderAt, size int64, name string) (string, error) {
+// beginOf reads the beginning of a file.
+func beginOf(r io.ReaderAt, size int64, name string) (string, error) {
 	magic := make([]byte, min(size, int64(len(rangeMagic))))
 	if _, err := r.ReadAt(magic, 0); err != nil && err != io.EOF {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	return string(magic), nil
+}
+
+// magicOf returns the later of two versions of magic bytes if the file has it or a later one, and otherwise the earlier.
+func magicOf(r io.ReaderAt, size int64, name, earlier, later string) (string, error) {
+	magic, err := beginOf(r, size, name)
+	if kept := len(earlier) - 1; len(magic) > kept && magic[:kept] == earlier[:kept] && magic > earlier {
+		return later, err
+	}
+	return earlier, err
 }
 
 func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {

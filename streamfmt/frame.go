@@ -19,6 +19,7 @@ const (
 	tailMagic    = "TRBLEND1" // of these three
 
 	listMagic     = "TRLISTS1"
+	codedMagic    = "TRLISTS2" // cells may be coded
 	listTailMagic = "TRLSEND1"
 )
 

@@ -34,10 +34,19 @@ const (
 func (p *Packer) AddRows(tier int, rows []Row) {
 	for cell := range slices.Chunk(rows, CellRows) {
 		from := len(p.Bytes)
-		p.Bytes = appendCell(p.Bytes, cell)
+		coded := p.cells != nil
+		if coded {
+			p.Bytes, coded = p.cells.append(p.Bytes, cell)
+		}
+		if !coded {
+			p.Bytes = appendCell(p.Bytes, cell)
+		}
 		p.end(Cell{First: cell[0].Key, Last: cell[len(cell)-1].Key, Rows: uint32(len(cell)), Tier: uint32(tier)}, from)
 	}
 }
+
+// SetCoded makes p code the cells of lists of Values, for a writer of NewCodedListWriter.
+func (p *Packer) SetCoded() { p.cells = new(cellCoder) }
 
 // CountValues counts rows of a list of Values by value; words have at most 16 bits, as ParseRow and
 // CellReader return them.
@@ -184,6 +193,12 @@ func NewListWriter(out io.Writer, spec string, kind RowKind) (*ListWriter, error
 	return w, w.begin(out, listMagic, spec, byte(kind))
 }
 
+// NewCodedListWriter is like NewListWriter, for Values whose cells may be coded: they are smaller, but take more time.
+func NewCodedListWriter(out io.Writer, spec string) (*ListWriter, error) {
+	w := &ListWriter{pages: make(map[uint32]*listPage)}
+	return w, w.begin(out, codedMagic, spec, byte(Values))
+}
+
 // Append writes packed rows. They may be in any order.
 func (w *ListWriter) Append(p *Packer) error {
 	for _, c := range p.Cells {
@@ -242,7 +257,11 @@ type ListFile struct {
 // errors. If they are truncated or damaged, the error is a *FormatError.
 func OpenListFile(r io.ReaderAt, size int64, name string) (*ListFile, error) {
 	f := &ListFile{frame: frame{r: r, name: name}}
-	summary, err := f.open(size, listMagic, listTailMagic, "list file", func(rest []byte) (int, bool) {
+	magic, err := magicOf(r, size, name, listMagic, codedMagic)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := f.open(size, magic, listTailMagic, "list file", func(rest []byte) (int, bool) {
 		if len(rest) == 0 || int(rest[0]) >= len(rowKinds) {
 			return 0, false
 		}
@@ -365,7 +384,10 @@ func (f *ListFile) Cells(tier int) ([]Cell, error) {
 
 // A CellReader reads cells of list files. It reuses its memory, and is not safe for concurrent
 // use.
-type CellReader struct{ window window }
+type CellReader struct {
+	window window
+	coder  *cellCoder // nil before the first coded cell
+}
 
 // Append appends the rows of the first of cells, whose offsets must be ascending. With it,
 // Append reads ahead the cells that follow it without a gap.
@@ -374,11 +396,26 @@ func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell) ([]Row, error)
 	if err != nil {
 		return dst, err
 	}
-	dst, err = readCell(dst, raw, cells[0], f.kind.mostWord())
-	if err != nil {
+	if dst, err = c.decode(dst, raw, cells[0], f.kind.mostWord()); err != nil {
 		err = f.errorf("damaged in the cell at byte %d", cells[0].Offset)
 	}
 	return dst, err
+}
+
+// decode appends the rows of a packed cell, see readCell.
+func (c *CellReader) decode(dst []Row, src []byte, cell Cell, most uint64) ([]Row, error) {
+	if len(src) == 0 || src[0] != codedRows {
+		return readCell(dst, src, cell, most)
+	}
+	if c.coder == nil {
+		c.coder = new(cellCoder)
+	}
+	n := len(dst) + int(cell.Rows)
+	dst = slices.Grow(dst, int(cell.Rows))
+	if err := c.coder.read(dst[len(dst):n], src[1:], cell, most); err != nil {
+		return dst, err
+	}
+	return dst[:n], nil
 }
 
 // readAhead is the maximum number of bytes that are read at once if the cells are contiguous.

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// The values of a compact block are coded by their frequencies, with a range variant of asymmetric numeral
+// The values of a compact block, and the rows of a coded cell, are coded by their frequencies, with a range variant of asymmetric numeral
 // systems (J. Duda, arXiv:1311.2540; F. Giesen, arXiv:1402.3392). The state of the coder is a number x, and
 // a value with frequency f of total takes log2(total/f) bits of it. start is the sum of the frequencies of
 // smaller values:
@@ -16,8 +16,8 @@ import (
 //	decode: the value for which start <= x%total < start+f;  x = f·(x/total) + x%total − start
 //
 // x stays in [least, least<<16): an encoder moves its low 16 bits to the output when it would become too
-// large, and a decoder reads them back in reverse order. The frequencies depend on the value before. Two
-// states code values in turn, so that a processor can work on two values at the same time.
+// large, and a decoder reads them back in reverse order. In a block, the frequencies depend on the value
+// before. Two states code values in turn, so that a processor can work on two values at the same time.
 const (
 	totalBits = 12
 	total     = 1 << totalBits
@@ -45,6 +45,30 @@ type symbol struct {
 	freq, start uint16
 }
 
+// push returns x, which must be below the limit, with the symbol.
+func (s *symbol) push(x uint32) uint32 {
+	quotient := s.divide(x)
+	return quotient<<totalBits + x - quotient*uint32(s.freq) + uint32(s.start)
+}
+
+// limit is where the state becomes too large for push. It has 33 bits if freq is total.
+func (s *symbol) limit() uint64 { return uint64(s.freq) << (32 - totalBits) }
+
+// find returns the code of x, and its symbol.
+func (c *context) find(x uint32) (code byte, s *symbol) {
+	x %= total
+	code = c.first[x/firstUnit]
+	s = &c.symbols[code]
+	for x-uint32(s.start) >= uint32(s.freq) {
+		code++
+		s = &c.symbols[code]
+	}
+	return code, s
+}
+
+// pop returns x without the symbol, which is the one found.
+func (s *symbol) pop(x uint32) uint32 { return uint32(s.freq)*(x/total) + x%total - uint32(s.start) }
+
 // divide returns x/freq. It is exact: x is below 1<<32, and inverse at most 1 above 1<<63/freq.
 func (s *symbol) divide(x uint32) uint32 {
 	high, _ := bits.Mul64(uint64(x)<<1, s.inverse)
@@ -59,24 +83,32 @@ func (s *Sampler) Model(counts *Counts) *Model {
 			values = append(values, byte(v))
 		}
 	}
-	freqs := make([][256]uint16, len(values)+1)
+	freqs, after := make([][256]uint16, len(values)+1), make([]uint64, len(values))
 	for i, before := range append([]byte{0}, values...) {
-		all := uint64(0)
-		for _, v := range values {
-			all += s.pairs[before][v]
+		for code, v := range values {
+			after[code] = s.pairs[before][v]
 		}
-		rest, most := uint16(total), 0
-		for code, v := range values { // each has a frequency of at least one
-			f := 1 + uint16(s.pairs[before][v]*uint64(total-len(values))/max(all, 1))
-			freqs[i][code] = f
-			rest -= f
-			if f > freqs[i][most] {
-				most = code
-			}
-		}
-		freqs[i][most] += rest
+		scale(freqs[i][:], after)
 	}
 	return newModel(values, freqs)
+}
+
+// scale sets frequencies in proportion to counts. Each is at least one, and their sum is total.
+func scale(freqs []uint16, counts []uint64) {
+	all := uint64(0)
+	for _, n := range counts {
+		all += n
+	}
+	rest, most := uint16(total), 0
+	for code, n := range counts {
+		f := 1 + uint16(n*uint64(total-len(counts))/max(all, 1))
+		freqs[code] = f
+		rest -= f
+		if f > freqs[most] {
+			most = code
+		}
+	}
+	freqs[most] += rest
 }
 
 // newModel returns the model with these frequencies by context and code. The sum of those of a context is
@@ -94,16 +126,21 @@ func newModel(values []byte, freqs [][256]uint16) *Model {
 	}
 	m.contexts = make([]context, len(freqs))
 	for i := range m.contexts {
-		c, start := &m.contexts[i], uint16(0)
-		for code, f := range freqs[i][:len(values)] {
-			c.symbols[code] = symbol{inverse: (1<<63-1)/uint64(f) + 1, freq: f, start: start}
-			for high := (start + firstUnit - 1) / firstUnit; high*firstUnit < start+f; high++ {
-				c.first[high] = byte(code)
-			}
-			start += f
-		}
+		m.contexts[i].set(freqs[i][:len(values)])
 	}
 	return m
+}
+
+// set sets the frequencies by code. Their sum is total.
+func (c *context) set(freqs []uint16) {
+	start := uint16(0)
+	for code, f := range freqs {
+		c.symbols[code] = symbol{inverse: (1<<63-1)/uint64(f) + 1, freq: f, start: start}
+		for high := (start + firstUnit - 1) / firstUnit; high*firstUnit < start+f; high++ {
+			c.first[high] = byte(code)
+		}
+		start += f
+	}
 }
 
 // append appends the number of values, the values, and their frequencies less one, by context. A zero is
@@ -213,14 +250,12 @@ func (m *Model) appendCodes(dst, values, words []byte) (longer, _ []byte) {
 		}
 		s := &m.contexts[context].symbols[code]
 		code = before
-		f := uint32(s.freq)
-		if x >= f<<(32-totalBits) {
+		if uint64(x) >= s.limit() {
 			at -= 2
 			binary.LittleEndian.PutUint16(words[at:], uint16(x))
 			x >>= 16
 		}
-		quotient := s.divide(x)
-		x = quotient<<totalBits + x - quotient*f + uint32(s.start)
+		x = s.push(x)
 		if two {
 			x, y = y, x
 		}
@@ -257,15 +292,8 @@ func (m *Model) decode(src, values []byte) error {
 	}
 	c := &m.contexts[0]
 	for i := range values {
-		at := x % total
-		code := c.first[at/firstUnit]
-		s := &c.symbols[code]
-		for at-uint32(s.start) >= uint32(s.freq) {
-			code++
-			s = &c.symbols[code]
-		}
-		x = uint32(s.freq)*(x/total) + at - uint32(s.start)
-		if x < least {
+		code, s := c.find(x)
+		if x = s.pop(x); x < least {
 			if len(src) < 2 {
 				return errCodes
 			}

@@ -6,11 +6,15 @@ package all
 import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/dobutsu"
 	"github.com/treereduce/treereduce/game/dodgem"
 	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/game/mills"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/network"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/game/quixo"
+	"github.com/treereduce/treereduce/game/teeko"
 )
 
 // Kinds returns all games.
@@ -21,6 +25,10 @@ func Kinds() game.Kinds {
 		mnk.Kind,
 		mancala.Kind,
 		dodgem.Kind,
+		mills.Kind,
+		dobutsu.Kind,
+		quixo.Kind,
+		teeko.Kind,
 		network.Kind,
 	}
 }

@@ -43,6 +43,7 @@ type Codec string
 const (
 	Text   Codec = "text"   // lines, for people and other programs
 	Packed Codec = "blocks" // block files, small and fast
+	Coded  Codec = "coded"  // list files of the table, whose cells are coded
 )
 
 // The suffixes of packed files: block files and list files.
@@ -54,7 +55,7 @@ const (
 // FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and
 // the suffix if the file is packed.
 func FileName(prefix string, i int, c Codec, suffix string) string {
-	if c != Packed {
+	if c == Text {
 		suffix = ""
 	}
 	return fmt.Sprintf("%s%05d%s", prefix, i, suffix)

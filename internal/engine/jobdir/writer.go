@@ -29,7 +29,11 @@ type Chunk struct {
 // for itself and its mirror image.
 func NewChunk(g game.Game, c Codec) *Chunk {
 	half, _ := g.(*game.Half)
-	return &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits()), half: half}
+	chunk := &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits()), half: half}
+	if c == Coded {
+		chunk.packed.SetCoded()
+	}
+	return chunk
 }
 
 // Reset empties the chunk.
@@ -82,7 +86,7 @@ func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts stre
 
 // AddRows encodes sorted rows of a tier, all of one kind.
 func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.RowKind) {
-	if c.codec == Packed {
+	if c.codec != Text {
 		c.packed.AddRows(tier, rows)
 		return
 	}
@@ -128,8 +132,11 @@ type packedWriter interface {
 // NewRowWriter returns a writer of a list of rows. Package layers reads lines for it.
 func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
 	w := &Writer{out: out}
-	if c == Packed {
+	switch c {
+	case Packed:
 		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
+	case Coded:
+		w.packed, w.err = streamfmt.NewCodedListWriter(out, g.Spec())
 	}
 	return w
 }

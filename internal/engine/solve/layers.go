@@ -308,7 +308,7 @@ func (b *byLayers) setSolve(ctx context.Context, job *runner.Job) error {
 }
 
 func (b *byLayers) write(_ context.Context, out io.WriteCloser, tier int) error {
-	w := layers.NewPartWriter(out, b.g, tier, layers.Values, jobdir.Packed)
+	w := layers.NewPartWriter(out, b.g, tier, layers.Values, jobdir.Coded)
 	in, err := layers.OpenParts(b.run.data.FS, []string{b.run.data.Dir(second(tier))}, b.g, tier, layers.Values)
 	if err == nil {
 		err = errors.Join(in.Each(w.Append), in.Close())

@@ -292,7 +292,11 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.data.Remember(r.Remember); err != nil {
+	var needs []string
+	if r.g.Layers != nil && !r.tableComplete {
+		needs = append(needs, store.CodedLists)
+	}
+	if err := r.data.Remember(r.Remember, needs...); err != nil {
 		return err
 	}
 	if err := m.solve(ctx); err != nil {

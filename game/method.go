@@ -10,19 +10,14 @@ type Method struct {
 	Layers Game
 }
 
-// MethodOf returns the method of a game: Blocks if it is Tiered, States if it is Cyclic, Layers if it
-// is Layered or Symmetric, in this order. Any other game is adapted to Cyclic, see WithRanges.
+// MethodOf returns the method of a game: Blocks if it is Tiered, otherwise Layers.
 func MethodOf(g Game) Method {
 	m := Method{Game: g}
 	switch g := g.(type) {
 	case Tiered:
 		m.Blocks = g
-	case Cyclic:
-		m.States = g
-	case Layered, Symmetric:
-		m.Layers = g
 	default:
-		m.States = WithRanges(g, 1<<max(leastRangeBits, min(mostRangeBits, int(g.KeyBits())-rangesBits)))
+		m.Layers = g
 	}
 	return m
 }

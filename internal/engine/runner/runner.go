@@ -183,13 +183,11 @@ type Stats struct {
 	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs only
 }
 
-// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. In
-// the solve step of a game with tiers every record has a value, so Finished and Positions are
-// not set.
+// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. If
+// every record has a value, Finished and Positions are not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
-	s.Messages += of("map", step.Messages)
-	if j.Method.States == nil && j.Step == step.Solve {
+	if layers.WritesOf(j.Step, j.Method.Game, j.Tier).Shard == layers.Values {
 		s.Finished, s.Positions = 0, 0
 	}
 }

@@ -38,14 +38,17 @@ func After(name string, number int, found bool) (next string, n int) {
 
 // NamesOf lists the steps of a game in the order in which they run.
 func NamesOf(m game.Method) []string {
-	if m.States != nil {
+	switch {
+	case m.States != nil:
 		return CyclicNames()
+	case m.Layers != nil && !game.IsAcyclic(m.Layers):
+		return []string{Init, Possible, Mark, Begin, Solve, Ties, Values, Final}
 	}
 	return Names()
 }
 
 // AllNames lists the steps of all games, each once.
-func AllNames() []string { return append(Names(), Create, Mark, Ties) }
+func AllNames() []string { return append(Names(), Mark, Begin, Ties, Values) }
 
 // IsForward reports whether a step belongs to the forward pass, from positions to their
 // successors.

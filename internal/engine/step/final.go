@@ -16,7 +16,7 @@ import (
 type FinalLines struct {
 	w      *Writer
 	g      game.Game
-	cyclic bool
+	cyclic bool // a position without a value is a draw
 
 	begun bool
 	last  game.Position

@@ -45,6 +45,13 @@ type Options struct {
 
 	Tier int // of the job; -1: unknown, allowed for a mapper of lists
 	Part int // the number of the reducer, its partition
+
+	// The following options are for reducers of games solved by layers, see runner.Job.
+
+	Pass        int
+	Edges, Runs []string // directories in FS
+	Absorb      int
+	Borders     []game.Position // the first keys of all partitions except the first
 	// Create creates a file in the directory of the job, Output: of outgoing edges, of states, or a
 	// packed shard.
 	Create func(name string) (io.WriteCloser, error)
@@ -206,7 +213,7 @@ func (w *Writer) countLines(in io.Reader, source string) error {
 func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 	err := w.countLines(in, source)
 	if err == nil && w.In > 0 {
-		w.line(streamfmt.Record{Key: g.Start()})
+		w.line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
 	}
 	return err
 }

@@ -129,6 +129,7 @@ func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, sid
 	if !slices.Contains(NamesOf(m), name) {
 		return w.Counters, Unknown(name)
 	}
+	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	err := side(&stream{w, name, in, o})
 	return w.Counters, cmp.Or(err, w.Flush())
 }

@@ -336,11 +336,11 @@ func (r *rules) Picture(p game.Position) (pic game.Picture) {
 	return pic
 }
 
-// Evaluate compares the pieces that the players have left, those in mills, and the empty points beside pieces.
+// Evaluate compares the pieces left and the empty points beside them. Counting mills lost matches.
 func (r *rules) Evaluate(p game.Position) (worth int) {
 	s := r.state(p)
 	for _, player := range [...]game.Player{s.mover().Other(), s.mover()} {
-		own := 40*r.left(s, player) + 5*bits.OnesCount32(r.closed(s.men[player]))
+		own := 40 * r.left(s, player)
 		for men := s.men[player]; men != 0; men &= men - 1 {
 			own += bits.OnesCount32(r.beside[bits.TrailingZeros32(men)] &^ (s.men[0] | s.men[1]))
 		}

@@ -139,14 +139,14 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// Evaluate counts a piece as 40, one in a mill as 5 more, and an empty point beside a piece as 1.
+// Evaluate counts a piece as 40, and an empty point beside a piece as 1.
 func TestEvaluate(t *testing.T) {
 	g := mustNew(t, 9)
 	var _ game.Evaluator = g
 	for text, want := range map[string]int{
 		naiveMills(9).start(): 0,
-		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--. W 6 6": 40 + 3*5 + 2 - 3,
-		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--W B 5 6": 3 - 40 - 3*5 - 4,
+		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--. W 6 6": 40 + 2 - 3,
+		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--W B 5 6": 3 - 40 - 4,
 	} {
 		if got := g.Evaluate(must.Get(g.Parse(text))(t)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)

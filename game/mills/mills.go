@@ -259,9 +259,7 @@ func (r *rules) move(dst []game.Move, s state, from, to int) []game.Move {
 	s.phase = min(s.phase+1, r.all+(s.phase+1)%2)
 	names, before, taken := r.names[from][to], *other, uint32(0)
 	if r.closed(*own)>>to&1 != 0 {
-		if taken = before &^ r.closed(before); taken == 0 {
-			taken = before
-		}
+		taken = r.free(before)
 	}
 	if taken == 0 {
 		return append(dst, game.Move{Name: names[len(r.points)], To: r.key(s)})
@@ -282,6 +280,14 @@ func (r *rules) closed(men uint32) (in uint32) {
 		}
 	}
 	return in
+}
+
+// free returns those of a player's pieces that can be taken.
+func (r *rules) free(men uint32) uint32 {
+	if free := men &^ r.closed(men); free != 0 {
+		return free
+	}
+	return men
 }
 
 // piece returns what is on a point, as an index of pieces and as a game.Owner.

@@ -26,9 +26,7 @@
 // A place is an owner and the hand or a square. Squares are counted column by column, a1 a2 … b1
 // b2 …, without those of earlier digits. Of two digits, the one with fewer pieces on the board is
 // smaller. The key is the number of the board, plus the number of all boards if the second player
-// is to move. Every key below twice that number is a position.
-//
-// The images of a position are its mirror image, and both for the other player to move.
+// is to move. The images of a position are its mirror image, and both for the other player to move.
 package dobutsu
 
 import (
@@ -257,10 +255,16 @@ func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"L", "l"}}
 }
 
-// Check requires a number below that of all positions.
+// Check requires a number below that of all positions. The lion of the player to move cannot stand
+// on the last row: play has ended. He can move, except in four such boards, which play cannot reach.
 func (r *rules) Check(p game.Position) error {
 	if p >= 2*boards {
 		return fmt.Errorf("%d is not a position of Dobutsu shogi: the largest is %d", p, 2*boards-1)
+	}
+	pair := r.lions(p)
+	last := slices.ContainsFunc(pair[:], func(at place) bool { return at&others == 0 && at/states%height == 1 })
+	if last || r.Primitive(p) == 0 && len(r.Moves(nil, p)) == 0 {
+		return fmt.Errorf("%d is not a position of Dobutsu shogi: the player to move has his lion on the last row, or no move", p)
 	}
 	return nil
 }
@@ -408,7 +412,8 @@ func (r *rules) Parse(text string) (game.Position, error) {
 			return 0, fmt.Errorf("position %q: expected two giraffes, elephants and chicks (hens only on the board), and a lion of each player, or only that of the one who is not to move", text)
 		}
 	}
-	return r.key(&b, player), nil
+	p := r.key(&b, player)
+	return p, r.Check(p)
 }
 
 // Picture returns the board between the hands.

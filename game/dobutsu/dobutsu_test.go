@@ -51,7 +51,9 @@ func TestNaive(t *testing.T) {
 	g := New()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
-		sameAsNaive(t, g, r.Uint64N(2*boards))
+		if p := r.Uint64N(2 * boards); g.Check(p) == nil {
+			sameAsNaive(t, g, p)
+		}
 	}
 	for range 200 {
 		for _, p := range gametest.Walk(r, g, 200) {
@@ -141,6 +143,12 @@ func TestErrors(t *testing.T) {
 	} {
 		if _, err := g.Parse(text); err == nil || err.Error() != want {
 			t.Errorf("%q: error\n%v, want\n%s", text, err, want)
+		}
+	}
+	const ended = " is not a position of Dobutsu shogi: the player to move has his lion on the last row, or no move"
+	for _, text := range []string{"gec/gec/L../.../..l/.../.../... L", ".../.../GEl/LGE/CC./.../.../... L", ".../.../GE./LGE/CCl/.../.../... L"} {
+		if p, err := g.Parse(text); err == nil || err.Error() != fmt.Sprint(p)+ended {
+			t.Errorf("%q: error\n%v, want\n%d%s", text, err, p, ended)
 		}
 	}
 	if err, want := g.Check(2*boards), "3685380192 is not a position of Dobutsu shogi: the largest is 3685380191"; err == nil || err.Error() != want {

@@ -1,23 +1,9 @@
-// Package dobutsu implements Dobutsu shogi (animal shogi, "Let's Catch the Lion!"), which was
-// invented by Madoka Kitao in 2008 and solved by Tetsuro Tanaka in 2009 ("An Analysis of a Board
-// Game 'Doubutsu Shogi'"). Each player has a lion, a giraffe, an elephant and a chick. The letters
-// of the first player, who moves up, are capitals.
-//
-//	    a b c
-//	1   g l e
-//	2   . c .
-//	3   . C .
-//	4   E L G
-//
-// A lion moves one square in any direction, a giraffe along its row or column, an elephant along a
-// diagonal, and a chick forward. A chick that moves to the last row becomes a hen, which moves like
-// a lion, but not diagonally backward. A captured piece, if a hen as a chick, goes to the hand of
-// the player who captured it; instead of moving, he can drop it on any empty square. A chick that
-// is dropped on the last row remains a chick.
-//
-// A player who can capture the lion must do so, and wins. A lion that moves to the last row, where
-// it cannot be captured at once, wins, too. There are no ties. Repetitions do not affect values:
-// play that never ends is a draw.
+// Package dobutsu implements Dobutsu shogi (animal shogi, "Let's Catch the Lion!") by Madoka Kitao,
+// 2008; rules.txt has the rules. It was solved by Tetsuro Tanaka in 2009 ("An Analysis of a Board
+// Game 'Doubutsu Shogi'"): of 246,803,167 positions that are not images of each other, the player
+// to move can capture the lion in 140,298,614, and has lost by a lion on the last row in 7,018,985.
+// As there, nobody plays on when he can capture the lion: he must do so. Repetitions do not affect
+// values: play that never ends is a draw.
 //
 // # The hash
 //
@@ -34,7 +20,6 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -55,7 +40,8 @@ const (
 	hand, squares = 0, 1 + width*height
 	full          = 1<<squares - 1 // the set of all squares and the hand
 	squareNames   = "*a1a2a3a4b1b2b3b4c1c2c3c4"
-	boards        = 1_842_690_096
+	boards        = 1_842_690_096 // their number
+	mirrored      = 2             // a view beside those of First and Second
 )
 
 // A place is states times a square, plus the state of the piece there, which is a sum.
@@ -102,8 +88,6 @@ type rules struct {
 	names      [len(letters)][squares][squares]string // of moves
 	start      game.Position
 }
-
-const mirrored = 2
 
 // New returns the rules.
 func New() game.Symmetric {
@@ -245,28 +229,27 @@ func (r *rules) Info() game.Info {
 	return game.Info{Title: "Dobutsu shogi", Rules: rulesText, Hashes: 2 * boards}
 }
 
-func (r *rules) Spec() string                       { return "dobutsu" }
-func (r *rules) KeyBits() uint                      { return 32 }
-func (r *rules) Start() game.Position               { return r.start }
-func (r *rules) ToMove(p game.Position) game.Player { return game.Player(p / boards) }
-
 // Values returns values from the view of the player to move; there are no ties.
 func (r *rules) Values() game.Values {
 	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"L", "l"}}
 }
 
-// Check requires a number below that of all positions. The lion of the player to move cannot stand
-// on the last row: play has ended. He can move, except in four such boards, which play cannot reach.
+func (r *rules) Spec() string                       { return "dobutsu" }
+func (r *rules) KeyBits() uint                      { return 32 }
+func (r *rules) Start() game.Position               { return r.start }
+func (r *rules) ToMove(p game.Position) game.Player { return game.Player(p / boards) }
+
+// Check refuses positions in which the lion of the player to move stands on the last row, because
+// play has ended before, and two boards, with their mirror images, on which he cannot move.
 func (r *rules) Check(p game.Position) error {
-	if p >= 2*boards {
-		return fmt.Errorf("%d is not a position of Dobutsu shogi: the largest is %d", p, 2*boards-1)
+	if p < 2*boards {
+		pair := r.lions(p)
+		last := slices.ContainsFunc(pair[:], func(at place) bool { return at&others == 0 && at/states%height == 1 })
+		if !last && (r.Primitive(p) != 0 || len(r.Moves(nil, p)) > 0) {
+			return nil
+		}
 	}
-	pair := r.lions(p)
-	last := slices.ContainsFunc(pair[:], func(at place) bool { return at&others == 0 && at/states%height == 1 })
-	if last || r.Primitive(p) == 0 && len(r.Moves(nil, p)) == 0 {
-		return fmt.Errorf("%d is not a position of Dobutsu shogi: the player to move has his lion on the last row, or no move", p)
-	}
-	return nil
+	return fmt.Errorf("%d is not a position of Dobutsu shogi: it must be below %d, and the player to move has a move, and no lion on the last row", p, 2*boards)
 }
 
 // Primitive returns a loss for the player to move if his lion is captured, or if the other lion
@@ -382,12 +365,7 @@ func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 
 // Parse reads the text of AppendText, see game.Grid. The pieces in hand can have any order.
 func (r *rules) Parse(text string) (game.Position, error) {
-	end := max(0, len(text)-2)
-	toMove, ok := strings.CutPrefix(text[end:], " ")
-	if !ok || toMove != "L" && toMove != "l" {
-		return 0, fmt.Errorf("position %q: expected a board between two hands and, after a blank, the player to move, L or l", text)
-	}
-	player := game.Player(strings.Index("Ll", toMove))
+	rows, toMove := text[:max(0, len(text)-2)], text[max(0, len(text)-2):]
 	var b board
 	var found [kinds]int
 	put := func(x, y, piece int) {
@@ -400,16 +378,20 @@ func (r *rules) Parse(text string) (game.Position, error) {
 			b[2*kind+found[kind]-1] = place(s*states + (piece-1)/len(letters) + hen*(letter-kind))
 		}
 	}
-	if err := grid.Parse(text[:end], put); err != nil {
+	if err := grid.Parse(rows, put); err != nil {
 		return 0, err
+	}
+	player := game.First
+	if toMove == " l" {
+		player = game.Second
 	}
 	if found[lion] == 1 {
 		put(0, 0, 1+len(letters)*int(player.Other())) // captured
 	}
 	for kind, n := range found {
 		v, w := r.views[player][b[2*kind]], r.views[player][b[2*kind+1]]
-		if n != 2 || onBoard(kind, max(v, w), min(v, w)) < 0 {
-			return 0, fmt.Errorf("position %q: expected two giraffes, elephants and chicks (hens only on the board), and a lion of each player, or only that of the one who is not to move", text)
+		if n != 2 || onBoard(kind, max(v, w), min(v, w)) < 0 || toMove != " L" && toMove != " l" {
+			return 0, fmt.Errorf("position %q: expected two giraffes, elephants and chicks (hens only on the board), a lion of each player, or only that of the one who is not to move, and, after a blank, the player to move, L or l", text)
 		}
 	}
 	p := r.key(&b, player)

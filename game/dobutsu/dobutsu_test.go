@@ -124,14 +124,11 @@ func TestEnd(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	g := New()
-	const (
-		turn   = ": expected a board between two hands and, after a blank, the player to move, L or l"
-		pieces = ": expected two giraffes, elephants and chicks (hens only on the board), and a lion of each player, or only that of the one who is not to move"
-	)
+	const pieces = ": expected two giraffes, elephants and chicks (hens only on the board), a lion of each player, or only that of the one who is not to move, and, after a blank, the player to move, L or l"
 	for text, want := range map[string]string{
-		"":                                  `position ""` + turn,
-		".../.../gle/.c./.C./ELG/.../...":   `position ".../.../gle/.c./.C./ELG/.../..."` + turn,
-		".../.../gle/.c./.C./ELG/.../... x": `position ".../.../gle/.c./.C./ELG/.../... x"` + turn,
+		"":                                  `board "": expected 8 rows with / between them, found 1`,
+		".../.../gle/.c./.C./ELG/.../...":   `board ".../.../gle/.c./.C./ELG/.../.": expected 3 squares in row 8, found 1`,
+		".../.../gle/.c./.C./ELG/.../... x": `position ".../.../gle/.c./.C./ELG/.../... x"` + pieces,
 		"gle/.c./.C./ELG L":                 `board "gle/.c./.C./ELG": expected 8 rows with / between them, found 4`,
 		".../.../gle/.c./.C./ELx/.../... L": `board ".../.../gle/.c./.C./ELx/.../..." has 'x' on square c6, expected L, G, E, C, H, l, g, e, c, h or a blank ('.', ' ', '_')`,
 		".../.../gle/.c./.C./EL./.../... L": `position ".../.../gle/.c./.C./EL./.../... L"` + pieces,
@@ -145,14 +142,14 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%q: error\n%v, want\n%s", text, err, want)
 		}
 	}
-	const ended = " is not a position of Dobutsu shogi: the player to move has his lion on the last row, or no move"
+	const ended = "%d is not a position of Dobutsu shogi: it must be below 3685380192, and the player to move has a move, and no lion on the last row"
 	for _, text := range []string{"gec/gec/L../.../..l/.../.../... L", ".../.../GEl/LGE/CC./.../.../... L", ".../.../GE./LGE/CCl/.../.../... L"} {
-		if p, err := g.Parse(text); err == nil || err.Error() != fmt.Sprint(p)+ended {
-			t.Errorf("%q: error\n%v, want\n%d%s", text, err, p, ended)
+		if p, err := g.Parse(text); err == nil || err.Error() != fmt.Sprintf(ended, p) {
+			t.Errorf("%q: error\n%v, want\n"+ended, text, err, p)
 		}
 	}
-	if err, want := g.Check(2*boards), "3685380192 is not a position of Dobutsu shogi: the largest is 3685380191"; err == nil || err.Error() != want {
-		t.Errorf("error\n%v, want\n%s", err, want)
+	if err := g.Check(2 * boards); err == nil || err.Error() != fmt.Sprintf(ended, 2*boards) {
+		t.Errorf("error\n%v, want\n"+ended, err, 2*boards)
 	}
 }
 

@@ -263,6 +263,15 @@ func (r *rules) Primitive(p game.Position) game.Value {
 	return 0
 }
 
+// Known returns the value of a position that the rules decide: that of Primitive, or a win in one
+// move if the player to move can capture the lion. Tanaka does not count positions after these.
+func (r *rules) Known(p game.Position) game.Value {
+	if v := r.Primitive(p); v != 0 || !r.catches(p) {
+		return v
+	}
+	return game.NewValue(game.WinFor(r.ToMove(p)), 1)
+}
+
 // catches reports whether the player to move can capture the lion.
 func (r *rules) catches(p game.Position) bool {
 	b := r.board(p)

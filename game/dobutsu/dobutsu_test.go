@@ -27,12 +27,25 @@ func sameAsNaive(t *testing.T, g game.Game, p game.Position) {
 	t.Helper()
 	text := string(g.AppendText(nil, p))
 	q := naiveParse(text)
-	finished := ""
+	finished, known := "", ""
 	if v := g.Primitive(p); v != 0 {
 		finished = v.Outcome().For(g.ToMove(p)).String()
 	}
+	if v := g.(*rules).Known(p); v != 0 {
+		known = fmt.Sprint(v.Outcome().For(g.ToMove(p)), v.Remoteness())
+	}
 	if want := q.finished(); finished != want || q.String() != text {
 		t.Fatalf("%q is finished: %q, want %q, %q", text, finished, want, q)
+	}
+	want := ""
+	switch {
+	case q.finished() != "":
+		want = "LOSE 0"
+	case q.catch() != "":
+		want = "WIN 1"
+	}
+	if known != want {
+		t.Fatalf("%q is known as %q, want %q", text, known, want)
 	}
 	if finished != "" {
 		return

@@ -23,7 +23,7 @@ func TestBoards(t *testing.T) {
 }
 
 // sameAsNaive compares a position with that of the second implementation.
-func sameAsNaive(t *testing.T, g game.Game, p game.Position) {
+func sameAsNaive(t *testing.T, g game.Symmetric, p game.Position) {
 	t.Helper()
 	text := string(g.AppendText(nil, p))
 	q := naiveParse(text)
@@ -46,6 +46,15 @@ func sameAsNaive(t *testing.T, g game.Game, p game.Position) {
 	}
 	if known != want {
 		t.Fatalf("%q is known as %q, want %q", text, known, want)
+	}
+	var images []string
+	for _, image := range g.Images(nil, p) {
+		images = append(images, string(g.AppendText(nil, image)))
+	}
+	slices.Sort(images)
+	wantImages := slices.Sorted(slices.Values(q.images()))
+	if wantImages = slices.Compact(wantImages); !slices.Equal(images, wantImages) {
+		t.Fatalf("%q has the images %q, want %q", text, images, wantImages)
 	}
 	if finished != "" {
 		return

@@ -184,9 +184,9 @@ func (r *rules) board(p game.Position) (b board) {
 	return b
 }
 
-// number returns the number of a board in one of views.
-func (r *rules) number(b *board, view int) (n uint32) {
-	free, seen := uint16(full), &r.views[view]
+// key returns the position of a board in one of views, in which First is to move if it is mirrored.
+func (r *rules) key(b *board, view int) game.Position {
+	n, free, seen := uint32(0), uint16(full), &r.views[view]
 	for kind := range kinds {
 		v, w := seen[b[2*kind]], seen[b[2*kind+1]]
 		s, t := uint16(1)<<(v/states), uint16(1)<<(w/states)
@@ -195,18 +195,13 @@ func (r *rules) number(b *board, view int) (n uint32) {
 		n += r.numberings[kind][bits.OnesCount16(free)].number[v][w]
 		free = free&^(s|t) | 1<<hand
 	}
-	return n
-}
-
-// key returns the position of a board.
-func (r *rules) key(b *board, toMove game.Player) game.Position {
-	return uint64(r.number(b, int(toMove))) + boards*uint64(toMove)
+	return uint64(n) + boards*uint64(view%mirrored)
 }
 
 // mirror returns the mirror image of p for the first player.
 func (r *rules) mirror(p game.Position) game.Position {
 	b := r.board(p % boards)
-	return uint64(r.number(&b, mirrored))
+	return r.key(&b, mirrored)
 }
 
 // Canonical returns the least of the images of p. The lions alone often decide.
@@ -340,7 +335,7 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 				if letter == chick && from != hand && t%height == 1-int(player) {
 					after[i] |= hen
 				}
-				dst = append(dst, game.Move{Name: r.names[letter][from][t], To: r.key(&after, next)})
+				dst = append(dst, game.Move{Name: r.names[letter][from][t], To: r.key(&after, int(next))})
 			}
 		}
 	}
@@ -403,7 +398,7 @@ func (r *rules) Parse(text string) (game.Position, error) {
 			return 0, fmt.Errorf("position %q: expected two giraffes, elephants and chicks (hens only on the board), a lion of each player, or only that of the one who is not to move, and, after a blank, the player to move, L or l", text)
 		}
 	}
-	p := r.key(&b, player)
+	p := r.key(&b, int(player))
 	return p, r.Check(p)
 }
 

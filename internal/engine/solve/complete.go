@@ -241,18 +241,8 @@ func (r *run) syncKept() error {
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
 func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
 	var names []string
-	if m.States == nil {
-		for tier := range game.LastTier(m.Game) + 1 {
-			names = append(names, tierDirs(m.Game, tier)...)
-		}
-	} else {
-		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), m.States)
-		if err != nil {
-			return err
-		}
-		for _, found := range index.Passes {
-			names = append(names, found.Pass)
-		}
+	for tier := range game.LastTier(m.Game) + 1 {
+		names = append(names, tierDirs(m.Game, tier)...)
 	}
 	for _, name := range names {
 		if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {

@@ -40,7 +40,7 @@ func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 }
 
 // Map runs the map of a step (step.Init, Possible, Solve or Final) from in to out, line by
-// line: it passes valid lines on.
+// line: it passes valid lines on. That of Final adds lines for the images of each position.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(g, out, o)
 	var err error
@@ -52,8 +52,7 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) 
 	case step.Solve:
 		err = f.mapRows(in, Predecessors, Messages)
 	case step.Final:
-		f.check.tier, f.o.Combine = anyTier, false
-		err = f.mapRows(in, Values)
+		err = f.mapFinal(in)
 	default:
 		err = step.Unknown(name)
 	}
@@ -137,6 +136,25 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 		return err
 	}
 	return emit()
+}
+
+// mapFinal passes rows on, and prints rows with the same values for the images of their positions.
+func (f *filter) mapFinal(in io.Reader) error {
+	f.check.tier = anyTier
+	symmetric, _ := f.g.(game.Symmetric)
+	images := make([]game.Position, 1)
+	return f.each(in, []Kind{Values}, func(row Row, kind Kind) (string, error) {
+		images[0] = row.Key
+		if symmetric != nil {
+			images = symmetric.Images(images[:0], row.Key)
+		}
+		for _, image := range images {
+			if err := f.write([]Row{{Key: image, Word: row.Word}}, kind); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	})
 }
 
 // A batch is consecutive rows of sorted input. All rows of a key are in the same batch.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,15 +52,6 @@ func (s *states) solve(ctx context.Context) error {
 	if s.run.UntilTier >= 0 {
 		s.count()
 		return nil
-	}
-	if s.run.tableComplete {
-		return nil
-	}
-	if err := s.prune(); err != nil {
-		return err
-	}
-	if err := s.table(); err != nil {
-		return fmt.Errorf("%s: %w", table.CyclicFile, err)
 	}
 	return nil
 }
@@ -315,44 +305,8 @@ func (s *states) prune() error {
 	return nil
 }
 
-// table writes the table from the states after the last pass.
-func (s *states) table() error {
-	states, err := jobdir.OpenStates(s.run.data.FS, s.run.data.Dir(s.last().Pass), s.g)
-	if err != nil {
-		return err
-	}
-	defer states.Close()
-	attempt, err := s.run.data.Attempt(table.Dir)
-	if err != nil {
-		return err
-	}
-	out, err := s.run.data.FS.Create(path.Join(attempt, path.Base(table.CyclicFile)))
-	if err != nil {
-		return err
-	}
-	if err := table.WriteCyclic(out, s.g, states); err != nil {
-		return err
-	}
-	index := &jobdir.Index{Game: s.g.Spec(), Passes: s.index.Passes, Runs: []jobdir.Run{{Dir: table.Dir}}}
-	if err := index.Write(s.run.data.FS, attempt); err != nil {
-		return err
-	}
-	files, err := jobdir.SealAll(s.run.data.FS, attempt)
-	if err != nil {
-		return err
-	}
-	if err := s.run.data.EnableSync(); err != nil {
-		return err
-	}
-	if err := s.run.data.Commit(attempt, table.Dir, files); err != nil {
-		return err
-	}
-	s.run.rebuilt(table.Dir)
-	return nil
-}
-
 func (s *states) positions() uint64 { return uint64(s.reached()) }
 
 func (s *states) final(job *runner.Job) {
-	job.Tier, job.Input = 1, []string{s.run.data.Dir(table.CyclicFile)}
+	job.Tier = 1
 }

@@ -341,7 +341,7 @@ func (f *stateFinal) open(context.Context) (err error) {
 	}
 	f.inputs = append(f.inputs, f.table)
 	f.tasks = f.table.Len()
-	most := len(step.AppendCyclicFinal(nil, f.g.Positions(), game.Loses.In(game.MaxByteRemoteness)))
+	most := len(step.AppendCyclicFinal(nil, f.g.Values(), f.g.Positions(), game.Loses.In(game.MaxByteRemoteness)))
 	state, size := stateMemory(f.g), f.g.RangeSize()
 	f.plan = f.runner.plan(needs{shared: f.runner.inboxMemory() + f.tasks*placeMemory, worker: state, windows: 1, record: state,
 		chunk: func(int) int { return size * most / 4 * 5 }})
@@ -361,7 +361,7 @@ func (f *stateFinal) newWorker() func(int, *textChunk) error {
 		first := f.first(i)
 		for slot := range state.Reached.All() {
 			value, _ := state.Value(slot)
-			out.text = step.AppendCyclicFinal(out.text, first+uint64(slot), game.Value(value))
+			out.text = step.AppendCyclicFinal(out.text, f.g.Values(), first+uint64(slot), game.Value(value))
 		}
 		return nil
 	}

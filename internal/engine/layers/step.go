@@ -40,7 +40,8 @@ func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: newRowCheck(g, o.Tier)}
 }
 
-// Map runs the map of a step from in to out, line by line: it passes valid lines on.
+// Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of
+// each position.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(g, out, o)
 	var err error
@@ -50,8 +51,7 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) 
 	case name == step.Init:
 		err = f.MapStart(g, in, o.Source)
 	case name == step.Final:
-		f.check.tier, f.o.Combine = anyTier, false
-		err = f.mapRows(in, Values)
+		err = f.mapFinal(in)
 	default:
 		err = f.mapRows(in, received(name, false)...)
 	}
@@ -145,6 +145,25 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 		return err
 	}
 	return emit()
+}
+
+// mapFinal passes rows on, and prints rows with the same values for the images of their positions.
+func (f *filter) mapFinal(in io.Reader) error {
+	f.check.tier = anyTier
+	symmetric, _ := f.g.(game.Symmetric)
+	images := make([]game.Position, 1)
+	return f.each(in, []Kind{Values}, func(row Row, kind Kind) (string, error) {
+		images[0] = row.Key
+		if symmetric != nil {
+			images = symmetric.Images(images[:0], row.Key)
+		}
+		for _, image := range images {
+			if err := f.write([]Row{{Key: image, Word: row.Word}}, kind); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	})
 }
 
 // A reducer is the reduce of a step that writes rows. It passes its input to the kernel in batches: intervals of the keys of

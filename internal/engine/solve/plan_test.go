@@ -2,12 +2,8 @@ package solve
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
 // tiersOf writes the numbers of the tiers that are set.

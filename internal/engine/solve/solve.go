@@ -29,11 +29,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -105,14 +107,15 @@ type Event struct {
 	Kind Kind   `json:"-"`
 	Text string `json:"-"` // a line for the user, "" if the event needs none
 
-	Job     string  `json:"job"`     // the directory that is written, e.g. data_first3
-	Step    string  `json:"step"`    // a step name of package step
-	Tier    int     `json:"tier"`    // the tier that is written; for a game with cycles, the number of the pass
-	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 for a game with cycles
-	Done    bool    `json:"done"`    // whether the job is finished; false: it is running
-	Share   float64 `json:"share"`   // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (lists), of positions (states); during final, the last job, of final alone
-	Elapsed float64 `json:"elapsed"` // seconds since the run began
-	Left    float64 `json:"left"`    // estimated seconds to the end, 0 if unknown; for a game with cycles an upper bound
+	Job     string  `json:"job"`            // the directory that is written, e.g. data_first3
+	Step    string  `json:"step"`           // a step name of package step
+	Tier    int     `json:"tier"`           // the tier that is written
+	Pass    int     `json:"pass,omitempty"` // the number of the pass over it, see layers.Stage
+	Tiers   int     `json:"tiers"`          // the last tier of the game
+	Done    bool    `json:"done"`           // whether the job is finished; false: it is running
+	Share   float64 `json:"share"`          // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (layers); during final, the last job, of final alone
+	Elapsed float64 `json:"elapsed"`        // seconds since the run began
+	Left    float64 `json:"left"`           // estimated seconds to the end, 0 if unknown
 
 	// The following fields are set when Done.
 
@@ -127,12 +130,18 @@ type Event struct {
 	Tracking string  `json:"tracking,omitempty"` // the URL of the job's page
 }
 
-// Place returns what the job writes: its tier, of the number of tiers, or its pass.
+// Place returns what the job writes: its tier, of the number of tiers, and its pass, as in "tier 3 of 15, pass 12".
 func (e Event) Place() string {
-	if e.Tiers == 0 {
-		return fmt.Sprintf("pass %d", e.Tier)
+	var parts []string
+	if e.Tiers > 0 || e.Pass == 0 {
+		parts = append(parts, fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers))
 	}
-	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
+	if e.Pass > layers.Ties {
+		parts = append(parts, fmt.Sprintf("ties, pass %d", e.Pass-layers.Ties))
+	} else if e.Pass > 0 {
+		parts = append(parts, fmt.Sprintf("pass %d", e.Pass))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // TimeLeft formats the time that the run will still take.
@@ -148,7 +157,7 @@ type Result struct {
 	Start     game.Value // Value as a number
 	Positions uint64     // the number of positions, including the initial position
 	Final     bool       // whether the text of all positions exists
-	Tiers     []int64    // positions by tier, counted by the forward jobs of this run, -1 for other tiers; for a game with cycles, what each forward pass found
+	Tiers     []int64    // positions by tier, counted by the forward jobs of this run, -1 for other tiers
 	Wall      time.Duration
 }
 
@@ -158,7 +167,7 @@ type run struct {
 	g     game.Method
 	data  *store.Data
 	begun time.Time
-	last  int        // the last tier; 0 for a game with cycles
+	last  int        // the last tier
 	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
 
 	tableComplete bool // an earlier run has completed the table
@@ -384,7 +393,7 @@ func (r *run) attempt(job *runner.Job) (err error) {
 // covers only the jobs that solve the game, so the share of final, which runs after them, is
 // its own.
 func (r *run) event(job *runner.Job, weight, share float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last, Elapsed: time.Since(r.begun).Seconds()}
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Pass: job.Pass, Tiers: r.last, Elapsed: time.Since(r.begun).Seconds()}
 	if job.Step == step.Final {
 		e.Share = share
 		if share > 0 {

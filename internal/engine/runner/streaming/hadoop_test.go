@@ -155,7 +155,7 @@ func testText(t *testing.T, s *site) {
 	s.wantJobs(t, onceEach)
 }
 
-// testRulesOnly solves a game by lists, with all jobs that have an input on the cluster: the
+// testRulesOnly solves a game by layers, with all jobs that have an input on the cluster: the
 // forward ones with one reducer, the retrograde ones with three. The directories in HDFS are
 // text, and yet the table is that of a run on one machine.
 func testRulesOnly(t *testing.T, s *site) {

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,9 @@ type Picture struct {
 	Won [][2]int
 	// Line is the number of equal pieces in a row that win; 0 if rows do not win.
 	Line int
+	// Links are lines that join squares, by column and row: along rows from the left, columns
+	// and diagonals.
+	Links [][][2]int
 }
 
 // A Square is a place of a Picture.
@@ -57,6 +61,45 @@ const (
 // OwnedBy returns the Owner that stands for p.
 func OwnedBy(p Player) Owner { return OfFirst + Owner(p) }
 
+// A Stroke is what text shows of links at a square.
+type Stroke struct {
+	Lead string // before the square: a blank, or the line of a link
+	Text string // in place of a gap
+}
+
+// Strokes returns the strokes of all squares, row by row. A link between rows is shown only if there are
+// gaps in it.
+func (pic Picture) Strokes() [][]Stroke {
+	strokes := make([][]Stroke, len(pic.Rows))
+	for y, row := range pic.Rows {
+		strokes[y] = slices.Repeat([]Stroke{{Lead: " "}}, len(row))
+	}
+	for _, link := range pic.Links {
+		at, end := link[0], link[len(link)-1]
+		dx, dy := cmp.Compare(end[0], at[0]), cmp.Compare(end[1], at[1])
+		text := "─"
+		switch {
+		case dx == 0:
+			text = "│"
+		case dx == dy:
+			text = "╲"
+		case dy != 0:
+			text = "╱"
+		}
+		for at != end {
+			at = [2]int{at[0] + dx, at[1] + dy}
+			s := &strokes[at[1]][at[0]]
+			if pic.Rows[at[1]][at[0]].Kind == Gap {
+				s.Text = text
+			}
+			if dy == 0 {
+				s.Lead = text
+			}
+		}
+	}
+	return strokes
+}
+
 // String draws the picture. All columns have the same width, lines end with \n, and adjacent
 // marked squares share one pair of brackets.
 func (pic Picture) String() string {
@@ -75,46 +118,51 @@ func (pic Picture) String() string {
 		}
 	}
 	var b strings.Builder
-	line := func(left string, texts []string, marked func(x int) bool) {
+	line := func(left string, row []Square, strokes []Stroke) {
 		var l strings.Builder
 		if margin > 0 {
 			fmt.Fprintf(&l, "%*s ", margin-1, left)
 		}
 		before := false
-		for x, text := range append(texts, "") {
-			now := x < len(texts) && marked(x)
+		for x, s := range append(slices.Clip(row), Square{}) {
+			stroke := Stroke{Lead: " "}
+			if x < len(strokes) {
+				stroke = strokes[x]
+			}
 			switch {
-			case now && !before:
+			case s.Marked && !before:
 				l.WriteByte('[')
-			case before && !now:
+			case before && !s.Marked:
 				l.WriteByte(']')
 			default:
-				l.WriteByte(' ')
+				l.WriteString(stroke.Lead)
 			}
-			if before = now; x < len(texts) {
-				fmt.Fprintf(&l, "%*s", cell, text)
+			if before = s.Marked; x < len(row) {
+				text := s.Text + stroke.Text
+				l.WriteString(strings.Repeat(stroke.Lead, cell-utf8.RuneCountInString(text)) + text)
 			}
 		}
 		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
-	label := func(int) bool { return false }
-	if pic.Above != nil {
-		line("", pic.Above, label)
-	}
-	for y, row := range pic.Rows {
-		var texts []string
-		for _, s := range row {
-			texts = append(texts, s.Text)
+	labels := func(texts []string) {
+		if texts == nil {
+			return
 		}
+		var row []Square
+		for _, text := range texts {
+			row = append(row, Square{Text: text})
+		}
+		line("", row, nil)
+	}
+	labels(pic.Above)
+	for y, strokes := range pic.Strokes() {
 		left := ""
 		if pic.Left != nil {
 			left = pic.Left[y]
 		}
-		line(left, texts, func(x int) bool { return row[x].Marked })
+		line(left, pic.Rows[y], strokes)
 	}
-	if pic.Below != nil {
-		line("", pic.Below, label)
-	}
+	labels(pic.Below)
 	return b.String()
 }
 
@@ -177,8 +225,8 @@ func (pic Picture) Threats() (squares [2][][2]int) {
 // A Look describes how a Picture is drawn where there is more than text. The zero Look draws pieces as
 // their text.
 type Look struct {
-	Square string            `json:"square"`          // the shape of a square: cell (or ""), hole or pit
-	Pieces map[string]string `json:"pieces"`          // the shape of each Square.Text: disc, cross, ring, across, upright or number; "*" stands for any other
+	Square string            `json:"square"`          // the shape of a square: cell (or ""), hole, pit, point or cube
+	Pieces map[string]string `json:"pieces"`          // the shape of each Square.Text: disc, cross, ring, across, upright, number, lion, giraffe, elephant, chick or hen; "*" stands for any other
 	Sight  []string          `json:"sight,omitempty"` // pieces of these texts see one another along lines, which are drawn
 	// Place is what an editor can put on squares that are no gaps: Empty and the pieces, or
 	// Add and Take if squares have numbers. nil: there is no editor.

@@ -14,6 +14,8 @@ type Placement struct {
 	lines   [64][]uint64 // the lines that contain the square
 	whole   [64][]uint64 // the lines whose last square it is
 	turns   bool
+	game    Symmetric
+	key     func(board [2]uint64) Position
 	// ways is the number of ways to place pieces on squares:
 	// ways[squares][pieces][of the first kind]. Without turns, the last index is always 0.
 	ways [][][]float64
@@ -21,9 +23,9 @@ type Placement struct {
 
 // NewPlacement returns a Placement. A line is a set of squares, as bits. With turns, the players place
 // the two kinds alternately, starting with the first kind; without, any piece may be of either
-// kind.
-func NewPlacement(squares int, lines []uint64, turns bool) *Placement {
-	l := &Placement{squares: squares, turns: turns}
+// kind. key returns the position of g in which the pieces of each kind are on these squares.
+func NewPlacement(g Symmetric, squares int, lines []uint64, turns bool, key func(board [2]uint64) Position) *Placement {
+	l := &Placement{squares: squares, turns: turns, game: g, key: key}
 	for _, line := range lines {
 		for left := line; left != 0; left &= left - 1 {
 			square := bits.TrailingZeros64(left)
@@ -118,7 +120,7 @@ func (l *Placement) Sample(tier int, r *rand.Rand) (found Sample) {
 		board[kind] |= 1 << square
 		pieces, first, _ = l.take(pieces, first, kind)
 	}
-	found.Open = weight
+	found.Open, found.Board = weight, l.key(board)
 	for square := range l.squares {
 		bit := uint64(1) << square
 		if (board[0]|board[1])&bit != 0 {
@@ -137,7 +139,11 @@ func (l *Placement) Sample(tier int, r *rand.Rand) (found Sample) {
 				}
 			}
 			if shared != board[kind]|bit || completes(l.lines[square], shared) {
-				found.Won += weight / float64(bits.OnesCount64(shared))
+				won := board
+				won[kind] |= bit
+				share := weight / float64(bits.OnesCount64(shared))
+				found.Won += share
+				found.WonCanonical += share / float64(len(l.game.Images(nil, l.key(won))))
 			}
 		}
 	}

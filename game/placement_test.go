@@ -24,7 +24,10 @@ func TestPlacement(t *testing.T) {
 			}
 			lines = append(lines, line)
 		}
-		l := NewPlacement(squares, lines, test.turns)
+		l := NewPlacement(struct {
+			Game
+			BitMoves
+		}{}, squares, lines, test.turns, func(board [2]uint64) Position { return board[0] | board[1]<<32 })
 		boards, open, won := make([]float64, squares+2), make([]float64, squares+2), make([]float64, squares+2)
 		var lay func(square int, board [2]uint64)
 		lay = func(square int, board [2]uint64) {
@@ -73,7 +76,7 @@ func TestPlacement(t *testing.T) {
 				if test.turns {
 					kinds = 1
 				}
-				if want := s.Open * kinds * float64(squares-tier); math.Abs(s.Moves-want) > 1e-9*want || s.Won > s.Moves*(1+1e-9) || s.Open > boards[tier]*(1+1e-9) {
+				if want := s.Open * kinds * float64(squares-tier); math.Abs(s.Moves-want) > 1e-9*want || s.Won > s.Moves*(1+1e-9) || s.WonCanonical != s.Won || s.Open > boards[tier]*(1+1e-9) {
 					t.Fatalf("%+v: %+v of %d pieces", test, s, tier)
 				}
 				for i, x := range [2]float64{s.Open, s.Won} {

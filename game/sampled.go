@@ -2,14 +2,15 @@ package game
 
 import "math/rand/v2"
 
-// Sampled is a Layered or Cyclic game whose number of positions can be estimated before it
-// is solved: boards of a tier are drawn at random, and each sample gives an estimate of the
-// tier's positions. The tiers of a Cyclic game are its forward passes: the tier of a position
-// is the smallest number of plies that leads to it.
+// Sampled is a game whose number of positions can be estimated before it is solved: boards of a
+// tier are drawn at random, and each sample gives an estimate of the tier's positions. In a game
+// that is not Layered, these tiers are those of the estimate only; no move lowers them either.
 type Sampled interface {
 	Game
-	// SampledTiers returns the number of the last tier that has, or may have, positions.
+	// SampledTiers returns the number of the last tier that has, or may have, positions, and
+	// SampledTier the tier of a position: Tiers and Tier of a Layered game.
 	SampledTiers() int
+	SampledTier(p Position) int
 	// Boards returns the number of boards from which the positions of a tier are drawn: an
 	// upper bound on them.
 	Boards(tier int) float64
@@ -35,15 +36,16 @@ type Sample struct {
 	Moves float64
 	// Won estimates the number of positions of the next tier in which a player has won; it is
 	// at most MostMoves times Open. Moves from several positions lead to such a position, and
-	// each of these positions contributes a share of it.
-	Won float64
+	// each of these positions contributes a share of it. WonCanonical estimates, in a Symmetric game, the number
+	// of those of them that are canonical.
+	Won, WonCanonical float64
+	// Board is the board, a position if Open is not 0. In a Tiered game, it is a board of the range.
+	Board Position
 	// Ranges and the fields after it are for Tiered games, and 0 in others. Ranges estimates
 	// the number of ranges of the tier that contain Open positions; WonRanges, the ranges of
 	// the next tier that contain only Won positions. Slots and WonSlots estimate the slots of
 	// both. These estimates may be a few per cent too low.
 	Ranges, WonRanges, Slots, WonSlots float64
-	// Board is a board of the range, a position if Open is not 0.
-	Board Position
 	// Absent and WonAbsent are for Deduced games. They estimate the number of slots that Deduce takes for
 	// positions although they are none: Absent those of undecided positions of the tier, WonAbsent those of
 	// won positions of the next tier.

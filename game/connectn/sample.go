@@ -12,6 +12,9 @@ var _ game.Sampled = (*Rules)(nil)
 // SampledTiers returns Tiers.
 func (r *Rules) SampledTiers() int { return r.Tiers() }
 
+// SampledTier returns Tier.
+func (r *Rules) SampledTier(p game.Position) int { return r.Tier(p) }
+
 // Boards returns Slots, the number of boards that gravity and turns allow.
 func (r *Rules) Boards(tier int) float64 { return r.Slots(tier) }
 

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -221,7 +222,14 @@ func (r *rules) Images(dst []game.Position, p game.Position) []game.Position {
 
 // Info describes the game.
 func (r *rules) Info() game.Info {
-	return game.Info{Title: "Dobutsu shogi", Rules: rulesText, Hashes: 2 * boards}
+	animals := map[string]string{}
+	for i, animal := range []string{"lion", "giraffe", "elephant", "chick", "hen"} {
+		for _, set := range []string{letters, strings.ToLower(letters)} {
+			letter := set[i : i+1]
+			animals[letter], animals[letter+letter] = animal, animal
+		}
+	}
+	return game.Info{Title: "Dobutsu shogi", Rules: rulesText, Hashes: 2 * boards, Look: game.Look{Pieces: animals}}
 }
 
 // Values returns values from the view of the player to move; there are no ties.

@@ -15,7 +15,8 @@ import (
 func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 	t.Helper()
 	last := g.SampledTiers()
-	positions, open, won, moves := make([]float64, last+2), make([]float64, last+2), make([]float64, last+2), make([]float64, last+2)
+	positions, open, won, moves, canonical := make([]float64, last+2), make([]float64, last+2), make([]float64, last+2), make([]float64, last+2), make([]float64, last+2)
+	_, symmetric := g.(game.Symmetric)
 	count := func(p game.Position, tier, n int) {
 		if tier > last {
 			t.Fatalf("%s: a position of tier %d, the last one that is drawn is %d", g.Spec(), tier, last)
@@ -26,26 +27,21 @@ func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 			open[tier]++
 		} else {
 			won[tier]++
+			if symmetric && game.CanonicalOf(g, p) == p {
+				canonical[tier]++
+			}
 		}
 	}
 	seen := map[game.Position]bool{g.Start(): true}
-	for pass, set := 0, []game.Position{g.Start()}; len(set) > 0; pass++ {
-		var after []game.Position
-		for _, p := range set {
-			all := g.Moves(nil, p)
-			tier := pass
-			if a, ok := g.(game.Layered); ok {
-				tier = a.Tier(p)
-			}
-			count(p, tier, len(all))
-			for _, m := range all {
-				if !seen[m.To] {
-					seen[m.To] = true
-					after = append(after, m.To)
-				}
+	for todo := []game.Position{g.Start()}; len(todo) > 0; todo = todo[1:] {
+		all := g.Moves(nil, todo[0])
+		count(todo[0], g.SampledTier(todo[0]), len(all))
+		for _, m := range all {
+			if !seen[m.To] {
+				seen[m.To] = true
+				todo = append(todo, m.To)
 			}
 		}
-		set = after
 	}
 	one, other, most := g.NewSampler(), g.NewSampler(), float64(g.MostMoves())
 	for tier := range last + 1 {
@@ -54,7 +50,7 @@ func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 		if positions[tier] > boards*(1+1e-9) {
 			t.Fatalf("%s: tier %d has %v positions, of %v boards", g.Spec(), tier, positions[tier], boards)
 		}
-		var sums, squares [3]float64
+		var sums, squares [4]float64
 		for range draws {
 			s := one.Sample(tier, r)
 			if again := other.Sample(tier, same); s != again {
@@ -63,7 +59,10 @@ func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 			if !(s.Open >= 0 && s.Open <= boards*(1+1e-9)) || !(s.Moves >= 0 && s.Moves <= most*s.Open*(1+1e-9)) || !(s.Won >= 0 && s.Won <= most*s.Open*(1+1e-9)) {
 				t.Fatalf("%s: tier %d: %+v, of %v boards and %v moves at most", g.Spec(), tier, s, boards, most)
 			}
-			for i, x := range [...]float64{s.Open, s.Moves, s.Won} {
+			if !symmetric {
+				s.WonCanonical = 0
+			}
+			for i, x := range [...]float64{s.Open, s.Moves, s.Won, s.WonCanonical} {
 				sums[i] += x / float64(draws)
 				squares[i] += x * x / float64(draws)
 			}
@@ -71,7 +70,7 @@ func CheckSampled(t testing.TB, g game.Sampled, draws int) {
 		for i, of := range [...]struct {
 			what string
 			want float64
-		}{{"open positions", open[tier]}, {"moves", moves[tier]}, {"positions won after it", won[tier+1]}} {
+		}{{"open positions", open[tier]}, {"moves", moves[tier]}, {"positions won after it", won[tier+1]}, {"canonical positions won after it", canonical[tier+1]}} {
 			deviation := math.Sqrt(max(0, squares[i]-sums[i]*sums[i]) / float64(draws))
 			if off := math.Abs(sums[i] - of.want); !(off <= 4*deviation+1e-9*of.want) {
 				t.Fatalf("%s: tier %d: %v ± %v %s are estimated, there are %v", g.Spec(), tier, sums[i], deviation, of.what, of.want)

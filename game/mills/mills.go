@@ -70,6 +70,7 @@ type rules struct {
 	all    int          // pieces of both players, and the first phase in which all are placed
 	side   int          // columns and rows of the board
 	points []string     // the names of the points, in the order of their numbers
+	links  [][][2]int   // the ends of the lines, as squares of the picture
 	full   uint32       // the set of all points
 	beside []uint32     // the neighbours of each point; the hand, which follows, is beside all
 	mills  []uint32     // the points of each possible mill
@@ -95,6 +96,7 @@ func New(men int) (game.Layered, error) {
 	r.full, r.side = 1<<n-1, int(r.points[n-1][0]-'a')+1
 	r.beside = append(make([]uint32, n), r.full)
 	for line := range strings.FieldsSeq(v.lines) {
+		r.links = append(r.links, [][2]int{r.square(slices.Index(r.points, line[:2])), r.square(slices.Index(r.points, line[len(line)-2:]))})
 		for i := 2; i < len(line); i += 2 {
 			a, b := slices.Index(r.points, line[i-2:i]), slices.Index(r.points, line[i:i+2])
 			r.beside[a] |= 1 << b
@@ -179,7 +181,7 @@ func (r *rules) left(s state, p game.Player) int { return bits.OnesCount32(s.men
 // Info describes the game.
 func (r *rules) Info() game.Info {
 	return game.Info{Title: r.title, Rules: rulesText, TierUnit: "pieces placed or taken",
-		Look: game.Look{Square: "cell", Pieces: map[string]string{"W": "disc", "B": "disc", "*": "number"}}}
+		Look: game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}}}
 }
 
 func (r *rules) Spec() string  { return fmt.Sprintf("mills men=%d", r.all/2) }
@@ -321,24 +323,32 @@ func (r *rules) Parse(text string) (game.Position, error) {
 		text, r.AppendText(nil, r.Start()))
 }
 
+// square returns the square of a point in the picture. In Three Men's, whose points have diagonal links, there
+// are gaps between them.
+func (r *rules) square(point int) [2]int {
+	x, y := r.at(point)
+	if y = r.side - 1 - y; r.side == 3 {
+		return [2]int{2 * x, 2 * y}
+	}
+	return [2]int{x, y}
+}
+
 // Picture returns the board, and the numbers of pieces in hand below it.
-func (r *rules) Picture(p game.Position) (pic game.Picture) {
-	s := r.state(p)
-	for range r.side + 1 {
-		pic.Rows = append(pic.Rows, slices.Repeat([]game.Square{{Kind: game.Gap}}, r.side))
+func (r *rules) Picture(p game.Position) game.Picture {
+	s, side := r.state(p), max(r.side, 5)
+	pic := game.Picture{Above: make([]string, side), Left: make([]string, side+1), Links: r.links}
+	for range side + 1 {
+		pic.Rows = append(pic.Rows, slices.Repeat([]game.Square{{Kind: game.Gap}}, side))
 	}
-	for i := range r.points {
-		x, y := r.at(i)
-		on := s.piece(i)
-		pic.Rows[r.side-1-y][x] = game.Square{Text: pieces[on : on+1], Owner: game.Owner(on)}
+	for i, name := range r.points {
+		at, on := r.square(i), s.piece(i)
+		pic.Rows[at[1]][at[0]] = game.Square{Text: pieces[on : on+1], Owner: game.Owner(on)}
+		pic.Above[at[0]], pic.Left[at[1]] = name[:1], name[1:]
 	}
-	for i, x := range []int{0, r.side - 1} {
+	for i, x := range []int{0, side - 1} {
 		player := game.Player(i)
-		pic.Rows[r.side][x] = game.Square{Kind: game.Goal, Text: fmt.Sprint(r.hand(s, player)), Owner: game.OwnedBy(player)}
+		pic.Rows[side][x] = game.Square{Kind: game.Goal, Text: fmt.Sprint(r.hand(s, player)), Owner: game.OwnedBy(player)}
 	}
-	pic = pic.WithCoordinates()
-	slices.Reverse(pic.Left[:r.side])
-	pic.Left[r.side] = ""
 	return pic
 }
 

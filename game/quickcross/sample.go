@@ -1,6 +1,7 @@
 package quickcross
 
 import (
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/treereduce/treereduce/game"
@@ -8,9 +9,14 @@ import (
 
 var _ game.Sampled = (*Rules)(nil)
 
-// SampledTiers returns the number of squares. Forward pass n finds the boards with n pieces,
-// because a rotated piece could have been placed that way.
+// SampledTiers returns the number of squares.
 func (r *Rules) SampledTiers() int { return r.squares }
+
+// SampledTier returns the number of pieces.
+func (r *Rules) SampledTier(p game.Position) int {
+	across, upright := r.squaresOf(p)
+	return bits.OnesCount32(across | upright)
+}
 
 // Boards returns the number of boards with tier pieces.
 func (r *Rules) Boards(tier int) float64 { return r.placement().Boards(tier) }
@@ -35,7 +41,12 @@ func (r *Rules) placement() *game.Placement {
 			lines[i] |= 1 << square
 		}
 	}
-	return game.NewPlacement(r.squares, lines, false)
+	return game.NewPlacement(r, r.squares, lines, false, func(board [2]uint64) (p game.Position) {
+		for i := range r.squares {
+			p += (board[0]>>i&1 + 2*(board[1]>>i&1)) * r.weights[i]
+		}
+		return p
+	})
 }
 
 // Sample adds the moves that rotate a piece.

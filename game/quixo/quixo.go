@@ -125,7 +125,7 @@ func (r *rules) Info() game.Info {
 		Rules:    rulesText,
 		TierUnit: "marked cubes",
 		Boards:   r.boards,
-		Look:     game.Look{Square: "cell", Pieces: map[string]string{"X": "cross", "O": "ring"}, Place: r.Place()},
+		Look:     game.Look{Square: "cube", Pieces: map[string]string{"X": "cross", "O": "ring"}, Place: r.Place()},
 	}
 	if r.Size == maxSize {
 		info.Vast = 2 * 847288609443 // the number of hashes: twice 3 to the 25

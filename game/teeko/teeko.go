@@ -61,6 +61,7 @@ type rules struct {
 	goals   []uint64   // sets of squares
 	beside  []uint64   // the squares beside a square
 	names   [][]string // of moves, by the squares from and to
+	links   [][][2]int // of neighbours
 }
 
 var (
@@ -75,6 +76,7 @@ func New(number int) (game.Layered, error) {
 		return nil, fmt.Errorf("teeko: variant must be 0 or 1, found %d", number)
 	}
 	r := &rules{Board: square.New(size, [2]string{"B", "R"}), variant: number}
+	r.links = game.Grid{Width: size, Height: size}.Lines(2)
 	r.goals = r.Lines(stones)
 	longest := 1
 	if number == advanced {
@@ -113,7 +115,7 @@ func (r *rules) Info() game.Info {
 		Rules:    rulesText,
 		TierUnit: "stones on the board",
 		Boards:   func(tier int) float64 { return 2 * r.Board.Boards(tier/2, tier-tier/2) },
-		Look:     game.Look{Square: "hole", Pieces: map[string]string{"*": "disc"}, Place: r.Place()},
+		Look:     game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}, Place: r.Place()},
 	}
 }
 
@@ -198,5 +200,7 @@ func (r *rules) Picture(p game.Position) game.Picture {
 	if v := r.Primitive(p); v != 0 {
 		won = r.Pieces(p, v.Outcome().Winner())
 	}
-	return r.Board.Picture(p, won)
+	pic := r.Board.Picture(p, won)
+	pic.Links = r.links
+	return pic
 }

@@ -156,7 +156,7 @@ func TestTwoGoals(t *testing.T) {
 func TestPicture(t *testing.T) {
 	g := mustNew(t, 0)
 	p := must.Get(g.Parse("...../.BR../.RBB./..R.B/..R.. R"))(t)
-	if got, want := g.Picture(p).String(), "   a b c d e\n1  . . . . .\n2  . B R . .\n3  . R B B .\n4  . . R . B\n5  . . R . .\n"; got != want {
+	if got, want := g.Picture(p).String(), "   a b c d e\n1  .─.─.─.─.\n2  .─B─R─.─.\n3  .─R─B─B─.\n4  .─.─R─.─B\n5  .─.─R─.─.\n"; got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
 	moves := g.Moves(nil, must.Get(g.Parse("...../.R.R./..BB./..B.B/.R.R. B"))(t))

@@ -14,8 +14,7 @@ import (
 // The methods of solving games; see docs/design.md.
 const (
 	blocks = "blocks"
-	lists  = "lists"
-	states = "states"
+	layers = "layers"
 )
 
 // What takes CPU time besides positions, in positions: docs/notes/plan.md. They are ratios in one program, so that
@@ -23,10 +22,9 @@ const (
 const (
 	slotWork   = 0.15    // a slot of the stored blocks
 	tableWork  = 0.1     // a byte of the tables for the moves of blocks
-	moveWork   = 0.25    // a move of lists
+	moveWork   = 0.25    // a move of layers
 	blocksTier = 140_000 // a tier, by method: its jobs, directories and seals
-	listsTier  = 1000
-	statesTier = 15_000 // a forward pass
+	layersTier = 1000
 )
 
 // What was measured on other machines: docs/notes/plan.md.
@@ -67,10 +65,8 @@ func workOf(m game.Method, t count.Tier) float64 {
 		return t.Positions + slotWork*t.StoredSlots + blocksTier
 	case m.Blocks != nil:
 		return t.Positions + slotWork*t.Slots + blocksTier
-	case m.States != nil:
-		return t.Positions + statesTier
 	}
-	return t.Positions + moveWork*t.Moves + listsTier
+	return t.Positions + moveWork*t.Moves + layersTier
 }
 
 // Make estimates the cost of solving a game with these counts at a place. It returns an error if the game cannot be
@@ -98,6 +94,10 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 			planned.Stored, planned.Slots, planned.Ranges, planned.Moves = round(t.stored), round(t.Slots), round(t.Cells), round(t.Moves)
 			planned.KeptBytes, planned.WorkBytes, planned.PeakBytes = round(t.kept), round(t.work), round(s.peaks[i])
 		}
+		if t.Images != t.Positions {
+			planned.Images = round(t.Images)
+		}
+		sum.Images += planned.Images
 		sum.Stored += planned.Stored
 		sum.Slots += planned.Slots
 		sum.Ranges += planned.Ranges
@@ -112,9 +112,6 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 	}
 	if counts.How == count.AtLeast {
 		return p, nil
-	}
-	if m.States != nil {
-		sum.Slots = float64(m.States.Positions())
 	}
 	sum.MemoryBytes = round(where.Least)
 	p.fits()

@@ -57,14 +57,14 @@ type Rate struct {
 type Plan struct {
 	Game   string    `json:"game"`           // its Spec
 	Title  string    `json:"title"`          // its title for people
-	Method string    `json:"method"`         // blocks, lists or states
+	Method string    `json:"method"`         // blocks or layers
 	How    count.How `json:"counted"`        // how the positions were counted
 	Note   string    `json:"note,omitempty"` // limits of the count
 	Rate   Rate      `json:"rate"`
 	Where  Where     `json:"where"`
 
 	Total   Tier   `json:"total"`
-	Tiers   []Tier `json:"tiers"`        // in a game with cycles, the forward passes
+	Tiers   []Tier `json:"tiers"`
 	Largest int    `json:"largest_tier"` // the number of the tier with the most positions
 
 	// FinalBytes is the additional size of the text of all positions, if the run writes it.
@@ -81,8 +81,9 @@ type Tier struct {
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"` // a 95 % interval; both are equal to Positions if that is exact
 	High      float64 `json:"high"`
+	Images    float64 `json:"images,omitempty"` // of its positions, these among them, if they are canonical ones
 	Stored    float64 `json:"stored,omitempty"` // of its positions, if the table stores about half
-	Slots     float64 `json:"slots,omitempty"`  // of its bitmaps; in the total of a game with cycles, hashes
+	Slots     float64 `json:"slots,omitempty"`  // of its bitmaps
 	Ranges    float64 `json:"ranges,omitempty"` // that contain its positions
 	Moves     float64 `json:"moves,omitempty"`  // of its positions
 

@@ -45,20 +45,15 @@ const (
 	compactTier  = 1050
 	segmentSlots = 4096
 
-	// nearKept is the size of a position in the table of a game solved by lists, if moves lead
-	// to the next tier: its key, as a difference to the one before, and its value, which is
-	// often that of the one before. farKept is the same if moves lead farther, and values
-	// differ more. rowBytes is the size of a row in a shard or of an outgoing edge. listTier
-	// is the overhead of a tier in either, even if it is empty.
-	nearKept = 2.35
-	farKept  = 3.2
-	rowBytes = 4.2
-	listTier = 300
-
-	// stateWork is the size of a position of a game with cycles in the directories of passes,
-	// at their maximum; stateKept in the table. They come from Quick Cross on 4×4.
-	stateWork = 4
-	stateKept = 0.47
+	// nearKept is the size of a position in the table of a game solved by layers, if moves lead
+	// to the next tier: its key, as a difference to the one before, and its value, both coded. farKept is the same
+	// if moves lead farther, and values differ more. rowBytes is the size of a row in a shard or of an outgoing edge. listTier
+	// is the overhead of a tier in either, even if it is empty. stateBytes is the size of the states of a position.
+	nearKept   = 0.87
+	farKept    = 1.43
+	rowBytes   = 4.2
+	listTier   = 300
+	stateBytes = 6
 )
 
 // FinalBytes returns the size of the text of all positions. A line has the board in quotes,

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -31,12 +33,9 @@ func sizesOf(m game.Method, counts *count.Counts, runner string) *sizes {
 	case m.Blocks != nil:
 		s.method = blocks
 		s.ofBlocks(m.Blocks, runner)
-	case m.States != nil:
-		s.method = states
-		s.ofStates(m.States)
 	default:
-		s.method = lists
-		s.ofLists(counts.Sum.Far > 0)
+		s.method = layers
+		s.ofLayers(m.Layers, counts.Sum)
 	}
 	return s
 }
@@ -114,42 +113,30 @@ func halfOf(t count.Tier, half *game.Half) count.Tier {
 	return t
 }
 
-// ofLists computes the sizes of lists: a row for each move, sent forward to the successor and back to the
-// predecessor. far reports whether moves lead beyond the next tier.
-func (s *sizes) ofLists(far bool) {
-	rows, positions, table, kept := 0.0, 0.0, 0.0, nearKept
-	if far {
+// ofLayers computes the sizes of layers: a row for each move, sent forward to the successor and back to the
+// predecessor, unless the game computes predecessors. A tier with inner moves has states, too.
+func (s *sizes) ofLayers(g game.Game, sum count.Tier) {
+	kept := nearKept
+	if sum.Far > 0 {
 		kept = farKept
 	}
-	for _, t := range s.tiers {
-		rows, positions = rows+t.Moves, positions+t.Positions
+	kept += math.Log2(max(1, sum.Images/max(1, sum.Positions))) / 8 // canonical keys are farther apart
+	ways := 2.0
+	if _, ok := g.(game.Reversible); ok {
+		ways = 1
 	}
+	table := float64(len(s.tiers))*listTier + sum.Positions*kept
 	directories := 0.0 // data_first, and values sent back that have not been read yet: at most as many rows
 	for i := range s.tiers {
 		t := &s.tiers[i]
 		// Rows are moves to here: in proportion to the positions, as moves may lead any number of tiers on.
 		t.kept = t.Positions*kept + listTier
-		t.work = rows*t.Positions/max(1, positions)*rowBytes + listTier
-		directories += 2*t.work - listTier
-		table += t.kept
-		s.peaks[i] = directories - table + t.kept
-	}
-	for i := range s.peaks {
-		s.peaks[i] += table
-	}
-}
-
-// ofStates computes the sizes of states, which processes all hashes in passes. The tiers are the forward passes.
-func (s *sizes) ofStates(g game.Cyclic) {
-	sum := 0.0
-	for i := range s.tiers {
-		t := &s.tiers[i]
-		t.kept = t.Positions * stateKept
-		t.work = t.Positions * stateWork
-		if !game.KnowsBackward(g) {
-			t.work += t.Moves * rowBytes
+		t.work = sum.Moves*t.Positions/max(1, sum.Positions)*rowBytes + listTier
+		directories += ways*t.work - listTier
+		table -= t.kept
+		s.peaks[i] = directories + table + t.kept
+		if !game.IsAcyclic(g) {
+			s.peaks[i] += t.Positions * stateBytes
 		}
-		sum += t.work + t.kept
-		s.peaks[i] = sum
 	}
 }

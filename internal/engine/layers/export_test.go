@@ -8,3 +8,6 @@ func SortRows(rows []Row) { new(sorter).sort(rows) }
 
 // Merge exports merge.
 var Merge = merge
+
+// Outer exports State.outer.
+var Outer = State.outer

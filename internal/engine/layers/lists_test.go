@@ -87,7 +87,7 @@ func senders(dirs []*layers.Dir, tier int) (senders []*layers.Dir) {
 // possible runs the job of a tier in the forward pass.
 func (r *run) possible(tier int) {
 	r.t.Helper()
-	src := must.Get(layers.OpenInbox(senders(r.forward, tier), tier, layers.Predecessors))(r.t)
+	src := must.Get(layers.OpenInbox(senders(r.forward, tier), layers.At(tier, 0), layers.Predecessors))(r.t)
 	defer src.Close()
 	d := r.job(fmt.Sprintf("data_first%d", tier), tier, layers.Predecessors, layers.Predecessors, func(parts []*layers.PartWriter, box []*layers.Outbox) {
 		var l layers.Loader
@@ -95,7 +95,7 @@ func (r *run) possible(tier int) {
 		intervals := layers.Cut(r.interval, src)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
-			k := layers.NewKernel(step.Possible, r.g, tier, box[n], false)
+			k := layers.NewKernel(step.Possible, r.g, layers.At(tier, 0), box[n], false)
 			if tier == 0 {
 				rows.Predecessors = layers.Start(r.g)
 			} else {
@@ -115,7 +115,7 @@ func (r *run) solve(tier int) (err error) {
 	r.t.Helper()
 	predecessors := must.Get(layers.OpenPart(r.forward[tier], tier, layers.Predecessors))(r.t)
 	defer predecessors.Close()
-	messages := must.Get(layers.OpenInbox(senders(r.backward, tier), tier, layers.Messages))(r.t)
+	messages := must.Get(layers.OpenInbox(senders(r.backward, tier), layers.At(tier, 0), layers.Messages))(r.t)
 	defer messages.Close()
 	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, layers.Values, layers.Messages, func(parts []*layers.PartWriter, box []*layers.Outbox) {
 		var l layers.Loader
@@ -125,7 +125,7 @@ func (r *run) solve(tier int) (err error) {
 			n := part(i, len(intervals), len(parts))
 			rows.Predecessors = must.Get(l.Load(rows.Predecessors, predecessors, sh))(r.t)
 			rows.Messages = must.Get(l.Load(rows.Messages, messages, sh))(r.t)
-			if err = layers.NewKernel(step.Solve, r.g, tier, box[n], false).Do(&rows); err != nil {
+			if err = layers.NewKernel(step.Solve, r.g, layers.At(tier, 0), box[n], false).Do(&rows); err != nil {
 				return
 			}
 			must.OK(r.t, parts[n].Append(rows.Values))
@@ -180,9 +180,9 @@ func (unasked) Primitive(game.Position) game.Value           { panic("asked") }
 func (unasked) Moves([]game.Move, game.Position) []game.Move { panic("asked") }
 func (g unasked) Batch([]game.Position) (game.Game, error)   { panic("asked") }
 
-// TestAnswers solves a tier from the answers that the forward pass keeps, without asking the rules, and finds
-// every message, position and answer that is missing or superfluous.
-func TestAnswers(t *testing.T) {
+// TestStates solves a tier from the states that the forward pass stores, without asking the rules, and finds
+// every message, position and state that is missing or superfluous.
+func TestStates(t *testing.T) {
 	g := tiny(t, 3, 2, 2)
 	const tier = 3 // has terminal positions, and others
 	var in []layers.Row
@@ -194,24 +194,24 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	slices.SortFunc(in, layers.CompareRows)
-	discard := func(int, *jobdir.Chunk) error { return nil }
+	discard := func(layers.Stage, *jobdir.Chunk) error { return nil }
 	forward := layers.Rows{Predecessors: in}
-	must.OK(t, layers.NewKernel(step.Possible, g, tier, layers.NewOutbox(g, layers.Predecessors, jobdir.Packed, 100, discard), true).Do(&forward))
+	must.OK(t, layers.NewKernel(step.Possible, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, jobdir.Packed, 100, discard), true).Do(&forward))
 	var messages []layers.Row
-	for _, a := range forward.Answers {
-		if n := len(g.Moves(nil, a.Key)); g.Primitive(a.Key) == 0 {
+	for _, a := range forward.States {
+		if n := layers.Outer(layers.State(a.Word)); layers.State(a.Word).Value() == 0 {
 			messages = append(messages, layers.Row{Key: a.Key, Word: layers.Message(6, 1)}, layers.Row{Key: a.Key, Word: layers.Message(10, n-1)})
 		}
 	}
 	solve := func(change func(r *layers.Rows)) ([]layers.Row, error) {
-		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Answers: slices.Clone(forward.Answers)}
+		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Known: slices.Clone(forward.States)}
 		change(&r)
-		err := layers.NewKernel(step.Solve, unasked{g}, tier, layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), true).Do(&r)
+		err := layers.NewKernel(step.Solve, unasked{g}, layers.At(tier, 0), layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), true).Do(&r)
 		return r.Values, err
 	}
 	values := must.Get(solve(func(*layers.Rows) {}))(t)
 	asked := layers.Rows{Predecessors: forward.Predecessors, Messages: messages}
-	must.OK(t, layers.NewKernel(step.Solve, g, tier, layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), false).Do(&asked))
+	must.OK(t, layers.NewKernel(step.Solve, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), false).Do(&asked))
 	if !slices.Equal(values, asked.Values) {
 		t.Errorf("found %v, asked %v", values, asked.Values)
 	}
@@ -226,9 +226,9 @@ func TestAnswers(t *testing.T) {
 		finds("messages are missing", func(r *layers.Rows) { r.Messages = slices.Delete(r.Messages, i, i+1) })
 		finds("duplicate messages", func(r *layers.Rows) { r.Messages = slices.Insert(r.Messages, i, messages[i]) })
 	}
-	for i, a := range forward.Answers {
-		finds("no answer of the rules is stored", func(r *layers.Rows) { r.Answers = slices.Delete(r.Answers, i, i+1) })
-		finds("", func(r *layers.Rows) { r.Answers = slices.Insert(r.Answers, i, a) })
+	for i, a := range forward.States {
+		finds("no state is stored for this position", func(r *layers.Rows) { r.Known = slices.Delete(r.Known, i, i+1) })
+		finds("", func(r *layers.Rows) { r.Known = slices.Insert(r.Known, i, a) })
 		finds("", func(r *layers.Rows) {
 			r.Predecessors = slices.DeleteFunc(r.Predecessors, func(row layers.Row) bool { return row.Key == a.Key })
 		})

@@ -40,7 +40,7 @@ func openAll(dir string, g game.Layered, tier int, kind layers.Kind) error {
 	}
 	for _, open := range []func() (*layers.Source, error){
 		func() (*layers.Source, error) { return layers.OpenPart(d, tier, kind) },
-		func() (*layers.Source, error) { return layers.OpenInbox([]*layers.Dir{d}, tier+1, kind) },
+		func() (*layers.Source, error) { return layers.OpenInbox([]*layers.Dir{d}, layers.At(tier+1, 0), kind) },
 	} {
 		s, err := open()
 		if err != nil {
@@ -368,13 +368,13 @@ func TestManyFiles(t *testing.T) {
 		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
 		want := slices.Repeat([]layers.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
 		for i := range want {
-			out := must.Get(store.Local{}.Create(filepath.Join(dir, layers.OutboxName(i, 1, codec))))(t)
+			out := must.Get(store.Local{}.Create(filepath.Join(dir, layers.OutboxName(i, layers.At(1, 0), codec))))(t)
 			w := layers.NewPartWriter(out, g, 1, layers.Predecessors, codec)
 			must.OK(t, w.Finish(w.Append(want[i:i+1])))
 		}
 		fsys := &storetest.OpenFiles{FS: store.Local{}}
 		d := must.Get(layers.OpenDir(fsys, dir, g))(t)
-		s := must.Get(layers.OpenInbox([]*layers.Dir{d}, 1, layers.Predecessors))(t)
+		s := must.Get(layers.OpenInbox([]*layers.Dir{d}, layers.At(1, 0), layers.Predecessors))(t)
 		rows, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
 		if err != nil || !slices.Equal(rows, want) {
 			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)

@@ -131,11 +131,11 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// tiny returns an mnk game with a small board.
+// tiny returns an mnk game with a small board, without images.
 func tiny(t *testing.T, width, height, connect int) game.Layered {
 	t.Helper()
 	g := must.Get(mnk.Kind.New([]int{width, height, connect}))(t)
-	return g.(game.Layered)
+	return struct{ game.Layered }{g.(game.Layered)}
 }
 
 // TestWrongLines checks that each invalid line is reported.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -107,19 +108,19 @@ func (r *run) removeTemporary(name string) error {
 
 // canKeepDir returns an error if a directory that earlier runs have needed is missing or lacks
 // files, or if it does not have the requested format.
-func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
+func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.Seal, error) {
 	seal, err := r.sealOf(ctx, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if seal == nil && needed {
-		return fmt.Errorf("--keep all is no longer possible: %s has been deleted: --overwrite starts over", name)
+		return nil, fmt.Errorf("--keep all is no longer possible: %s has been deleted: --overwrite starts over", name)
 	}
 	if seal == nil {
-		return nil
+		return nil, nil
 	}
 	if len(seal.Deleted) > 0 {
-		return fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Deleted[0], name)
+		return nil, fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Deleted[0], name)
 	}
 	for _, f := range seal.Files {
 		if !strings.HasPrefix(f.Name, store.PartPrefix) {
@@ -127,16 +128,16 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) error {
 		}
 		text := jobdir.IsText(f.Name)
 		if text && r.Codec == jobdir.Packed {
-			return fmt.Errorf("--compress is no longer possible: %s is text: --overwrite starts over", name)
+			return nil, fmt.Errorf("--compress is no longer possible: %s is text: --overwrite starts over", name)
 		}
 		if !text && r.Codec == jobdir.Text {
-			return fmt.Errorf("--keep all is no longer possible: %s is packed: --compress keeps it so, --overwrite starts over", name)
+			return nil, fmt.Errorf("--keep all is no longer possible: %s is packed: --compress keeps it so, --overwrite starts over", name)
 		}
 	}
 	if half, err := jobdir.StoresHalf(r.data.FS, r.data.Dir(name), seal); err != nil || half {
-		return cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s stores half of the positions: --overwrite starts over", name))
+		return nil, cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s stores half of the positions: --overwrite starts over", name))
 	}
-	return nil
+	return seal, nil
 }
 
 // warnRerun warns that a step is rerun because its output is damaged. It also warns, only once per
@@ -240,26 +241,30 @@ func (r *run) syncKept() error {
 
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
 func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
-	var names []string
-	if m.States == nil {
-		for tier := range game.LastTier(m.Game) + 1 {
-			names = append(names, tierDirs(m.Game, tier)...)
-		}
-	} else {
-		index, err := jobdir.ReadIndex(fsys, path.Join(data, table.Dir), m.States)
+	for tier := range game.LastTier(m.Game) + 1 {
+		err := eachDir(m.Game, tier, func(name string) ([]int, error) {
+			if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
+				return nil, err
+			}
+			return receiversIn(fsys, path.Join(data, name), m.Game)
+		})
 		if err != nil {
-			return err
-		}
-		for _, found := range index.Passes {
-			names = append(names, found.Pass)
-		}
-	}
-	for _, name := range names {
-		if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// receiversIn returns the numbers of the stages to which the directory of a job by layers sends.
+func receiversIn(fsys store.FS, dir string, g game.Game) ([]int, error) {
+	if game.MethodOf(g).Layers == nil {
+		return nil, nil
+	}
+	d, err := layers.OpenDir(fsys, dir, g)
+	if err != nil {
+		return nil, err
+	}
+	return d.Receivers(), nil
 }
 
 // wantsFinal reports whether the text of all positions must be written. It sets result.Final

@@ -57,6 +57,7 @@ type JobRecord struct {
 	Job     string  `json:"job"`
 	Step    string  `json:"step"`
 	Tier    int     `json:"tier"`
+	Pass    int     `json:"pass,omitempty"`
 	Seconds float64 `json:"seconds"`
 	runner.Stats
 	Tracking string `json:"tracking,omitempty"` // the URL of the job's page
@@ -187,7 +188,7 @@ func (j *journal) note(e Event) (warning error) {
 	every := max(journalEvery, progressShare*j.took)
 	if e.Done {
 		j.Jobs = slices.DeleteFunc(j.Jobs, func(r JobRecord) bool { return r.Job == e.Job }) // if it was rerun
-		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, e.Seconds, e.Stats, tracking})
+		j.Jobs = append(j.Jobs, JobRecord{e.Job, e.Step, e.Tier, e.Pass, e.Seconds, e.Stats, tracking})
 		every = doneShare * j.took
 	}
 	if time.Since(j.saved) >= every {

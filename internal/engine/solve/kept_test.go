@@ -42,7 +42,7 @@ func all(t *testing.T, dir string) map[string]string {
 // check must find each damage, and a resumed run must restore the same bytes.
 func TestKept(t *testing.T) {
 	for name, codec := range map[string]jobdir.Codec{"text": jobdir.Text, "packed": jobdir.Packed} {
-		for _, g := range []game.Game{rules(t, 3, 3, 3), quickCross(t, 2, 3, 2), ticTacToe(t)} {
+		for _, g := range []game.Game{rules(t, 3, 3, 3), loopGame(), loopGame().Backward(), ticTacToe(t)} {
 			t.Run(name+" "+g.Spec(), func(t *testing.T) {
 				dir := t.TempDir()
 				o := options()

@@ -86,10 +86,16 @@ func newLayers(r *run, g game.Game) *tiers {
 }
 
 func (b *byLayers) weight(name string, tier int) float64 {
-	if name != step.Solve {
+	all := b.rows[tier] / b.sum // of the retrograde jobs of the tier
+	switch {
+	case name == step.Possible:
 		return 1 / float64(b.run.last+1)
+	case name == step.Solve:
+		return all
+	case name == step.Ties: // all passes
+		return all / 2
 	}
-	return b.rows[tier] / b.sum
+	return all / 4 // begin, or values
 }
 
 // open opens a complete directory; nil: it is not complete.
@@ -117,7 +123,7 @@ func (d *outputs) get(ctx context.Context, tier int) (*layerOutput, error) {
 		return o, nil
 	}
 	passes, err := d.chain(ctx, tier)
-	if err != nil || len(passes) == 0 || d.forward && passes[len(passes)-1].sendsTo(layers.At(tier, len(passes))) {
+	if err != nil || passes == nil {
 		return nil, err
 	}
 	o := &layerOutput{passes: passes}
@@ -136,17 +142,35 @@ func (d *outputs) get(ctx context.Context, tier int) (*layerOutput, error) {
 	return o, nil
 }
 
-// chain returns the complete directories of the job of a tier and, forward, of the passes after it.
+// errLacking is returned for a directory that is not complete.
+var errLacking = errors.New("a directory is not complete")
+
+// chain returns the directories of the job of a tier and, forward, of the passes after it; nil: one is not complete. If
+// all are kept, the retrograde passes must be complete, too.
 func (d *outputs) chain(ctx context.Context, tier int) (passes []*passOutput, err error) {
-	for at := layers.At(tier, 0); ; at = layers.At(tier, len(passes)) {
-		p, err := d.open(ctx, d.name(tier)+at.Suffix(), at)
-		if err != nil || p == nil {
-			return passes, err
+	open := func(name string, at layers.Stage) ([]int, error) {
+		p, err := d.open(ctx, name, at)
+		if p == nil {
+			return nil, cmp.Or(err, errLacking)
 		}
-		if passes = append(passes, p); !d.forward || !game.Loops(d.g, tier) {
-			return passes, nil
-		}
+		passes = append(passes, p)
+		return p.receivers, nil
 	}
+	loops := game.Loops(d.g, tier)
+	if loops && (d.forward || d.run.KeepAll) {
+		err = eachPass(tier, d.forward, open)
+	}
+	if !loops || !d.forward && err == nil {
+		passes = nil
+		_, err = open(d.name(tier), layers.At(tier, 0))
+	}
+	if err != nil {
+		passes = nil
+	}
+	if err == errLacking {
+		err = nil
+	}
+	return passes, err
 }
 
 // send adds to a job's input the messages that the tiers first to end-1 have for pass 0 of its tier.
@@ -347,11 +371,13 @@ func (b *byLayers) positions(ctx context.Context, tier int) (n int64, err error)
 	if err != nil {
 		return 0, err
 	}
-	for _, p := range o.passes {
-		for _, f := range p.seal.Files {
-			if layers.IsStates(f.Name) {
-				n += int64(f.Records)
-			}
+	if game.Loops(b.g, tier) {
+		index, err := b.readIndex(o.passes[len(o.passes)-1].name)
+		return index.positions(), err
+	}
+	for _, f := range o.passes[0].seal.Files {
+		if layers.IsStates(f.Name) {
+			n += int64(f.Records)
 		}
 	}
 	return n, nil

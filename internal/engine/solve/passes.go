@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -30,6 +31,27 @@ type passIndex struct {
 	Runs   []string    `json:"runs"`   // the directories with the newest states, from the oldest to the newest
 }
 
+// readIndex reads the index in the directory of a pass.
+func (b *byLayers) readIndex(pass string) (index passIndex, err error) {
+	name := path.Join(b.run.data.Dir(pass), store.IndexFile)
+	text, err := jobdir.ReadSealed(b.run.data.FS, name)
+	if err == nil {
+		err = store.UnmarshalSummed(name, text, &index)
+	}
+	if err == nil && index.Game != b.g.Spec() {
+		err = store.OtherGame(name, b.g.Spec(), index.Game)
+	}
+	return index, err
+}
+
+// positions returns the number of positions that the passes reached, or decided.
+func (x *passIndex) positions() (n int64) {
+	for _, found := range x.Passes {
+		n += found.Positions
+	}
+	return n
+}
+
 // passFound is what a pass did.
 type passFound struct {
 	Name      string `json:"name"`      // of its directory
@@ -46,6 +68,40 @@ type passes struct {
 	tier  int
 	done  []*passOutput
 	index passIndex
+	share float64 // of the weight of the tier, done by these
+}
+
+// passName returns the name of the directory of a pass. The first one backward is begin.
+func passName(forward bool, at layers.Stage) string {
+	switch {
+	case forward:
+		return first(at.Tier()) + at.Suffix()
+	case at.Pass() == 0:
+		return second(at.Tier()) + ".0"
+	}
+	return second(at.Tier()) + at.Suffix()
+}
+
+// eachPass calls do for the directory of each pass over a tier in one direction, in the order of the passes: those that
+// receive messages from the ones before, which do returns.
+func eachPass(tier int, forward bool, do func(name string, at layers.Stage) (receivers []int, err error)) error {
+	now, stages := layers.At(tier, 0), []layers.Stage{layers.At(tier, 0)}
+	for {
+		receivers, err := do(passName(forward, now), now)
+		if err != nil {
+			return err
+		}
+		for _, to := range receivers {
+			if to := layers.Stage(to); to.Tier() == tier && to > now {
+				stages = append(stages, to)
+			}
+		}
+		stages = slices.DeleteFunc(stages, func(to layers.Stage) bool { return to <= now })
+		if len(stages) == 0 {
+			return nil
+		}
+		now = slices.Min(stages)
+	}
 }
 
 // rows returns the numbers of states in the runs.
@@ -98,7 +154,22 @@ func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats
 		return err
 	}
 	p.index, p.done = next, append(p.done, done)
+	p.run.done += p.progress()
 	return p.prune(absorbed)
+}
+
+// progress returns the weight of what has been done since the last call. How many passes follow is unknown. Forward, each
+// pass is a tenth of the rest of the tier's weight; backward, the weight without begin and values is that of the
+// positions that are decided.
+func (p *passes) progress() float64 {
+	before := p.share
+	if p.d.forward {
+		p.share = 1 - math.Pow(0.9, float64(len(p.done)))
+		return (p.share - before) * p.weight(step.Possible, p.tier)
+	}
+	all := p.index.Passes[0].Positions // that begin has read
+	p.share = float64(p.index.positions()-all) / float64(max(1, all))
+	return (p.share - before) * p.weight(step.Ties, p.tier)
 }
 
 // stateRecords returns the number of states in the output of a job.
@@ -139,14 +210,7 @@ func (p *passes) resume(ctx context.Context) error {
 		return err
 	}
 	last := names[len(names)-1]
-	name := path.Join(p.run.data.Dir(last), store.IndexFile)
-	text, err := jobdir.ReadSealed(p.run.data.FS, name)
-	if err == nil {
-		err = store.UnmarshalSummed(name, text, &p.index)
-	}
-	if err == nil && p.index.Game != p.g.Spec() {
-		err = store.OtherGame(name, p.g.Spec(), p.index.Game)
-	}
+	p.index, err = p.readIndex(last)
 	for _, found := range p.index.Passes {
 		var o *passOutput
 		if err == nil {
@@ -155,6 +219,12 @@ func (p *passes) resume(ctx context.Context) error {
 			}
 		}
 		p.done = append(p.done, o)
+	}
+	if err == nil {
+		_, _, err = p.next()
+	}
+	if err == nil {
+		p.run.skip(p.progress())
 	}
 	if err == nil || !jobdir.Damaged(err) {
 		return err
@@ -198,35 +268,33 @@ func (b *byLayers) forward(ctx context.Context, of *runner.Job) error {
 	if err := p.resume(ctx); err != nil {
 		return err
 	}
-	count := func() {
-		n := int64(0)
-		for _, found := range p.index.Passes {
-			n += found.Positions
-		}
-		b.run.result.Tiers[p.tier] = n
-	}
-	for job := of; ; {
-		if n := len(p.done); n > 0 {
-			count()
-			at := layers.At(p.tier, n)
-			if !p.done[n-1].sendsTo(at) {
-				b.run.skip(b.weight(step.Possible, p.tier))
-				return nil
-			}
-			if n > game.MaxRemoteness {
-				return fmt.Errorf("%s: it takes more than %d moves to reach some positions of tier %d", b.g.Spec(), game.MaxRemoteness, p.tier)
-			}
-			job = &runner.Job{Name: first(p.tier) + at.Suffix(), Step: step.Mark, Tier: p.tier, Pass: n, BordersFrom: b.run.data.Dir(first(p.tier)),
-				Inbox: []*layers.Dir{p.done[n-1].dir}, Runs: b.dirs(p.index.Runs), Absorb: layers.Absorb(p.rows(), p.index.Passes[n-1].Positions)}
-		} else if p.tier == 0 {
-			job.Step = step.Init
-		} else if err := b.setPossible(ctx, job); err != nil {
+	if len(p.done) == 0 {
+		if p.tier == 0 {
+			of.Step = step.Init
+		} else if err := b.setPossible(ctx, of); err != nil {
 			return err
 		}
-		if err := b.run.execute(ctx, job, 0, func(stats runner.Stats) error { return p.commit(ctx, job, stats) }); err != nil {
+		if err := p.execute(ctx, of, 0); err != nil {
 			return err
 		}
 	}
+	for {
+		at, inbox, err := p.next()
+		if err != nil {
+			return err
+		}
+		if at == 0 {
+			break
+		}
+		job := &runner.Job{Name: passName(true, at), Step: step.Mark, Tier: p.tier, Pass: at.Pass(), BordersFrom: b.run.data.Dir(first(p.tier)),
+			Inbox: inbox, Runs: b.dirs(p.index.Runs), Absorb: layers.Absorb(p.rows(), p.index.Passes[len(p.done)-1].Positions)}
+		if err := p.execute(ctx, job, 0); err != nil {
+			return err
+		}
+	}
+	b.run.result.Tiers[p.tier] = p.index.positions()
+	b.run.done += (1 - p.share) * b.weight(step.Possible, p.tier)
+	return nil
 }
 
 // backward runs the retrograde passes over a tier with inner moves, and sets the input of the job values.
@@ -241,14 +309,18 @@ func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layer
 		}
 	}
 	for {
-		next, inbox := p.next()
+		next, inbox, err := p.next()
+		if err != nil {
+			return err
+		}
 		if next == 0 {
 			break
 		}
-		if err := p.execute(ctx, job, next, inbox); err != nil {
+		if err := p.pass(ctx, job, next, inbox); err != nil {
 			return err
 		}
 	}
+	b.run.done += (1 - p.share) * b.weight(step.Ties, p.tier)
 	sent, received := int64(0), int64(0)
 	for _, found := range p.index.Passes {
 		sent, received = sent+found.Sent, received+found.Received
@@ -270,7 +342,7 @@ func (p *passes) edges() []string {
 
 // begin runs the first retrograde job of the tier.
 func (p *passes) begin(ctx context.Context, of *runner.Job, forward *layerOutput) error {
-	job := &runner.Job{Name: second(p.tier) + ".0", Step: step.Begin, Tier: p.tier, BordersFrom: of.BordersFrom}
+	job := &runner.Job{Name: passName(false, of.Stage()), Step: step.Begin, Tier: p.tier, BordersFrom: of.BordersFrom}
 	for _, o := range forward.passes {
 		job.Runs = append(job.Runs, p.run.data.Dir(o.name))
 	}
@@ -281,11 +353,16 @@ func (p *passes) begin(ctx context.Context, of *runner.Job, forward *layerOutput
 	if err := p.seconds.send(ctx, job, p.tier+1, p.run.last+1); err != nil {
 		return err
 	}
-	return p.run.execute(ctx, job, 0, func(stats runner.Stats) error { return p.commit(ctx, job, stats) })
+	return p.execute(ctx, job, p.weight(step.Begin, p.tier))
+}
+
+// execute runs the job of a pass.
+func (p *passes) execute(ctx context.Context, job *runner.Job, weight float64) error {
+	return p.run.execute(ctx, job, weight, func(stats runner.Stats) error { return p.commit(ctx, job, stats) })
 }
 
 // next returns the next stage that receives rows, and the directories that have them; 0: there is none.
-func (p *passes) next() (next layers.Stage, inbox []*layers.Dir) {
+func (p *passes) next() (next layers.Stage, inbox []*layers.Dir, err error) {
 	now := p.done[len(p.done)-1].stage
 	for _, o := range p.done {
 		for _, to := range o.receivers {
@@ -295,16 +372,20 @@ func (p *passes) next() (next layers.Stage, inbox []*layers.Dir) {
 		}
 	}
 	for _, o := range p.done {
-		if next != 0 && o.sendsTo(next) {
-			inbox = append(inbox, o.dir)
+		if next == 0 || !o.sendsTo(next) {
+			continue
 		}
+		if o.dir == nil { // they have been received, by a directory that is gone
+			return 0, nil, &store.DamageError{Name: p.run.data.Dir(o.name), Reason: "its messages to " + passName(p.d.forward, next) + " have been deleted"}
+		}
+		inbox = append(inbox, o.dir)
 	}
-	return next, inbox
+	return next, inbox, nil
 }
 
-// execute runs a pass.
-func (p *passes) execute(ctx context.Context, of *runner.Job, at layers.Stage, inbox []*layers.Dir) error {
-	job := &runner.Job{Name: second(p.tier) + at.Suffix(), Step: step.Solve, Tier: p.tier, Pass: at.Pass(), BordersFrom: of.BordersFrom,
+// pass runs a pass of solve or ties.
+func (p *passes) pass(ctx context.Context, of *runner.Job, at layers.Stage, inbox []*layers.Dir) error {
+	job := &runner.Job{Name: passName(false, at), Step: step.Solve, Tier: p.tier, Pass: at.Pass(), BordersFrom: of.BordersFrom,
 		Inbox: inbox, Edges: p.edges(), Runs: p.dirs(p.index.Runs)}
 	if at.Pass() > layers.Ties {
 		job.Step = step.Ties
@@ -314,5 +395,5 @@ func (p *passes) execute(ctx context.Context, of *runner.Job, at layers.Stage, i
 		rows += d.Rows(at)
 	}
 	job.Absorb = layers.Absorb(p.rows(), rows)
-	return p.run.execute(ctx, job, 0, func(stats runner.Stats) error { return p.commit(ctx, job, stats) })
+	return p.execute(ctx, job, 0)
 }

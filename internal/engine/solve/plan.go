@@ -1,13 +1,6 @@
 package solve
 
-import (
-	"slices"
-	"strconv"
-
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/step"
-)
+import "slices"
 
 // The functions in this file decide which jobs come next. They depend only on their arguments:
 // what is in the data directory, and what is requested.
@@ -81,74 +74,4 @@ func (o *output) mustRun(wanted bool, runs []bool) bool {
 	}
 	receives := func(tier int) bool { return 0 <= tier && tier < len(runs) && runs[tier] }
 	return wanted && !o.shards || o.dropped && slices.ContainsFunc(o.receivers, receives)
-}
-
-// A pass is a job of a game with cycles.
-type pass struct {
-	step   string
-	number int
-	from   []string // the passes whose new positions it reads
-}
-
-// name returns the name of the directory of a pass.
-func (p pass) name() string {
-	if p.step == step.Create {
-		return p.step
-	}
-	return p.step + strconv.Itoa(p.number)
-}
-
-// nextPass returns the pass that follows those that have run; nil after the last one, or after
-// mark number until, if until is not negative.
-func nextPass(done []jobdir.Found, until int) *pass {
-	if len(done) == 0 {
-		return &pass{step: step.Create, number: 1}
-	}
-	last := done[len(done)-1]
-	p := new(pass)
-	p.step, p.number = step.After(last.Step, last.Number, last.Total() > 0)
-	switch {
-	case last.Total() > 0:
-		p.from = []string{last.Pass}
-	case p.step == step.Solve:
-		p.from = foundTerminal(done, game.Loses, game.Wins)
-	case p.step == step.Ties:
-		p.from = foundTerminal(done, game.Ties)
-	}
-	if p.from == nil && p.step != step.Solve || until >= 0 && (p.step != step.Mark || p.number > until) {
-		return nil
-	}
-	return p
-}
-
-// finished lists the forward passes that found terminal positions with one of these results.
-func foundTerminal(done []jobdir.Found, results ...game.Result) (passes []string) {
-	for _, found := range done {
-		if step.IsForward(found.Step) && slices.ContainsFunc(results, func(r game.Result) bool { return found.New[r] > 0 }) {
-			passes = append(passes, found.Pass)
-		}
-	}
-	return passes
-}
-
-// stillRead lists the passes whose new positions, or edges, are still to be read after the
-// last of those that have run: this one, whose index is also needed, and the forward passes
-// that found terminal positions that have not been read. If edges are stored, every retrograde
-// pass reads those of all forward passes.
-func stillRead(done []jobdir.Found, edges bool) []string {
-	last := done[len(done)-1]
-	passes := []string{last.Pass}
-	switch {
-	case edges:
-		for _, found := range done {
-			if step.IsForward(found.Step) {
-				passes = append(passes, found.Pass)
-			}
-		}
-	case step.IsForward(last.Step):
-		passes = append(passes, foundTerminal(done, game.Loses, game.Wins, game.Ties)...)
-	case last.Step == step.Solve:
-		passes = append(passes, foundTerminal(done, game.Ties)...)
-	}
-	return passes
 }

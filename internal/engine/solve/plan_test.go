@@ -2,12 +2,8 @@ package solve
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
 // tiersOf writes the numbers of the tiers that are set.
@@ -97,64 +93,6 @@ func TestToRun(t *testing.T) {
 		first, second := test.plan(s)
 		if got := tiersOf(first) + "/" + tiersOf(second); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
-		}
-	}
-}
-
-// TestNextPass checks which pass follows, and what is still to be read. A pass is written as
-// its name, with what it has found: l, w, t, d.
-func TestNextPass(t *testing.T) {
-	results := map[rune]game.Result{'l': game.Loses, 'w': game.Wins, 't': game.Ties, 'd': game.Draws}
-	for _, test := range []struct {
-		done  string
-		until int
-		next  string // and the passes that it reads; "" after the last
-		read  string // without stored edges
-		edges string // with them
-	}{
-		{"", -1, "create1:", "", ""},
-		{"create:d", -1, "mark1: create", "create", "create create"},
-		{"create:d", 0, "", "create", "create create"},
-		{"create:d", 1, "mark1: create", "create", "create create"},
-		{"create:d mark1:dl", -1, "mark2: mark1", "mark1 mark1", "mark1 create mark1"},
-		{"create:d mark1:dl", 1, "", "mark1 mark1", "mark1 create mark1"},
-		{"create:d mark1:dl mark2:dt mark3:", -1, "solve1: mark1", "mark3 mark1 mark2", "mark3 create mark1 mark2 mark3"},
-		{"create:d mark1:dl mark2:dt mark3:", 9, "", "mark3 mark1 mark2", "mark3 create mark1 mark2 mark3"},
-		{"create:w mark1:", -1, "solve1: create", "mark1 create", "mark1 create mark1"},
-		{"create:d mark1:", -1, "solve1:", "mark1", "mark1 create mark1"},
-		{"create:d mark1:dt mark2: solve1:", -1, "ties1: mark1", "solve1 mark1", "solve1 create mark1 mark2"},
-		{"create:d mark1:dlt mark2: solve1:w", -1, "solve2: solve1", "solve1 mark1", "solve1 create mark1 mark2"},
-		{"create:d mark1:dl mark2: solve1:", -1, "", "solve1", "solve1 create mark1 mark2"},
-		{"create:d mark1:dt mark2: solve1: ties1:t", -1, "ties2: ties1", "ties1", "ties1 create mark1 mark2"},
-		{"create:d mark1:dt mark2: solve1: ties1:", -1, "", "ties1", "ties1 create mark1 mark2"},
-	} {
-		var done []jobdir.Found
-		for _, f := range strings.Fields(test.done) {
-			name, found, _ := strings.Cut(f, ":")
-			p := jobdir.Found{Pass: name, Step: stepOf(name), Number: max(1, numberOf(name))}
-			for _, r := range found {
-				p.New[results[r]]++
-			}
-			done = append(done, p)
-		}
-		next := ""
-		if p := nextPass(done, test.until); p != nil {
-			next = strings.TrimSpace(fmt.Sprintf("%s%d: %s", p.step, p.number, strings.Join(p.from, " ")))
-		}
-		if next != test.next {
-			t.Errorf("%s, until %d: %q, want %q", test.done, test.until, next, test.next)
-		}
-		if done == nil {
-			continue
-		}
-		for _, edges := range []bool{false, true} {
-			want := test.read
-			if edges {
-				want = test.edges
-			}
-			if got := stillRead(done, edges); !slices.Equal(got, strings.Fields(want)) {
-				t.Errorf("%s, edges %v: %v are still read, want %s", test.done, edges, got, want)
-			}
 		}
 	}
 }

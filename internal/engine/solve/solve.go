@@ -1,7 +1,6 @@
 // Package solve runs the loop of jobs that solves a game. It decides which job is next, what
 // the job reads, which directories can be deleted, and where an interrupted run continues.
-// Everything that differs between kinds of games is in a method: tiers, by blocks or by lists,
-// for games with tiers, and states for games with cycles. Which jobs must run is decided by the
+// Everything that differs between blocks and layers is in records. Which jobs must run is decided by the
 // pure functions in plan.go. The package knows neither how a runner executes a job nor what a
 // step computes.
 //
@@ -15,17 +14,14 @@
 //	           ↓             ↓                 ↓
 //	      table/tier-00  table/tier-01 …  table/tier-N  →  final
 //
-// In a game solved by lists (see package layers), a tier receives messages from every earlier
+// In a game solved by layers (see package layers), a tier receives messages from every earlier
 // tier that has moves into it and, backward, from every later tier that it has moves into. The
 // last tier has a data_second like all others.
 //
-// A game with cycles is solved in passes, until one finds no new positions:
+// A tier with inner moves is solved in passes, see passes.go:
 //
-//	create → mark1 → mark2 → … → solve1 → solve2 → … → ties1 → … → table → final
-//
-// The passes solve1 and ties1 read the terminal positions that create and mark found; every
-// other pass reads the positions that the previous one found. If the game cannot compute
-// predecessors, all solve and ties passes also read the edges that create and mark stored.
+//	data_firstN → data_firstN.1 → data_firstN.2 → …                              possible, mark
+//	data_secondN.0 → data_secondN.1 → … → data_secondN.t1 → … → data_secondN     begin, solve, ties, values
 package solve
 
 import (
@@ -33,11 +29,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -109,14 +107,15 @@ type Event struct {
 	Kind Kind   `json:"-"`
 	Text string `json:"-"` // a line for the user, "" if the event needs none
 
-	Job     string  `json:"job"`     // the directory that is written, e.g. data_first3
-	Step    string  `json:"step"`    // a step name of package step
-	Tier    int     `json:"tier"`    // the tier that is written; for a game with cycles, the number of the pass
-	Tiers   int     `json:"tiers"`   // the last tier of the game; 0 for a game with cycles
-	Done    bool    `json:"done"`    // whether the job is finished; false: it is running
-	Share   float64 `json:"share"`   // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (lists), of positions (states); during final, the last job, of final alone
-	Elapsed float64 `json:"elapsed"` // seconds since the run began
-	Left    float64 `json:"left"`    // estimated seconds to the end, 0 if unknown; for a game with cycles an upper bound
+	Job     string  `json:"job"`            // the directory that is written, e.g. data_first3
+	Step    string  `json:"step"`           // a step name of package step
+	Tier    int     `json:"tier"`           // the tier that is written
+	Pass    int     `json:"pass,omitempty"` // the number of the pass over it, see layers.Stage
+	Tiers   int     `json:"tiers"`          // the last tier of the game
+	Done    bool    `json:"done"`           // whether the job is finished; false: it is running
+	Share   float64 `json:"share"`          // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (layers); during final, the last job, of final alone
+	Elapsed float64 `json:"elapsed"`        // seconds since the run began
+	Left    float64 `json:"left"`           // estimated seconds to the end, 0 if unknown
 
 	// The following fields are set when Done.
 
@@ -131,12 +130,18 @@ type Event struct {
 	Tracking string  `json:"tracking,omitempty"` // the URL of the job's page
 }
 
-// Place returns what the job writes: its tier, of the number of tiers, or its pass.
+// Place returns what the job writes: its tier, of the number of tiers, and its pass, as in "tier 3 of 15, pass 12".
 func (e Event) Place() string {
-	if e.Tiers == 0 {
-		return fmt.Sprintf("pass %d", e.Tier)
+	var parts []string
+	if e.Tiers > 0 || e.Pass == 0 {
+		parts = append(parts, fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers))
 	}
-	return fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers)
+	if e.Pass > layers.Ties {
+		parts = append(parts, fmt.Sprintf("ties, pass %d", e.Pass-layers.Ties))
+	} else if e.Pass > 0 {
+		parts = append(parts, fmt.Sprintf("pass %d", e.Pass))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // TimeLeft formats the time that the run will still take.
@@ -152,25 +157,8 @@ type Result struct {
 	Start     game.Value // Value as a number
 	Positions uint64     // the number of positions, including the initial position
 	Final     bool       // whether the text of all positions exists
-	Tiers     []int64    // positions by tier, counted by the forward jobs of this run, -1 for other tiers; for a game with cycles, what each forward pass found
+	Tiers     []int64    // positions by tier, counted by the forward jobs of this run, -1 for other tiers
 	Wall      time.Duration
-}
-
-// A method is a way to solve a game: by blocks or lists, tier by tier, or by passes over
-// states. It executes its jobs with run.execute.
-type method interface {
-	// resume finds what an earlier run has left.
-	resume(ctx context.Context) error
-	// canKeep returns an error if a directory that --keep all must keep is missing or has
-	// another format than requested.
-	canKeep(ctx context.Context) error
-	// solve runs all jobs up to the table. If Options.UntilTier is set, it stops there and
-	// sets Result.Tiers.
-	solve(ctx context.Context) error
-	// positions returns the number of positions of the table.
-	positions() uint64
-	// final sets the input of the final step.
-	final(job *runner.Job)
 }
 
 // A run executes jobs, reports their progress, and knows which directories are complete.
@@ -179,7 +167,7 @@ type run struct {
 	g     game.Method
 	data  *store.Data
 	begun time.Time
-	last  int        // the last tier; 0 for a game with cycles
+	last  int        // the last tier
 	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
 
 	tableComplete bool // an earlier run has completed the table
@@ -251,16 +239,10 @@ func Check(m game.Method) error {
 	if n := m.Game.Info().Vast; n > 0 {
 		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", m.Game.Spec(), n)
 	}
-	if err := m.CheckLength(); err != nil {
-		return err
+	if !m.Game.Values().TiesSoon && !game.IsAcyclic(m.Game) {
+		return fmt.Errorf("%s: it has tiers with inner moves, so that of several ties players must prefer the nearest", m.Game.Spec())
 	}
-	if g := m.States; g != nil {
-		if vs := g.Values(); !vs.OfMover || !vs.TiesSoon {
-			return fmt.Errorf("%s: it has no tiers, so that its values must be those of the player to move, and of several ties the soonest", g.Spec())
-		}
-		return game.CheckRanges(g)
-	}
-	return nil
+	return m.CheckLength()
 }
 
 // solve solves the game with the method for its kind.
@@ -268,14 +250,10 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
-	var m method
-	switch {
-	case r.g.Blocks != nil:
+	var m *tiers
+	if r.g.Blocks != nil {
 		m = newBlocks(r, r.g.Blocks)
-	case r.g.States != nil:
-		r.work = 2 * float64(r.g.States.Positions())
-		m = &states{run: r, g: r.g.States, edges: !game.KnowsBackward(r.g.States), bare: make(map[string]bool)}
-	default:
+	} else {
 		m = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
@@ -368,7 +346,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 		job.Half = r.half
 	}
 	switch job.Step {
-	case step.Init, step.Create:
+	case step.Init:
 		job.Input = []string{r.data.Dir(store.SeedFile)}
 		if err := r.data.WriteFile(store.SeedFile, []byte("start\n")); err != nil {
 			return stats, err
@@ -415,7 +393,7 @@ func (r *run) attempt(job *runner.Job) (err error) {
 // covers only the jobs that solve the game, so the share of final, which runs after them, is
 // its own.
 func (r *run) event(job *runner.Job, weight, share float64) Event {
-	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Tiers: r.last, Elapsed: time.Since(r.begun).Seconds()}
+	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Pass: job.Pass, Tiers: r.last, Elapsed: time.Since(r.begun).Seconds()}
 	if job.Step == step.Final {
 		e.Share = share
 		if share > 0 {
@@ -470,7 +448,7 @@ func (r *run) rebuilt(name string) {
 }
 
 // end looks up the value of the initial position, and writes the course's text if requested.
-func (r *run) end(ctx context.Context, m method) error {
+func (r *run) end(ctx context.Context, m *tiers) error {
 	value, err := r.lookUp()
 	if err != nil {
 		return err

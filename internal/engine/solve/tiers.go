@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/table"
@@ -53,12 +54,25 @@ type records interface {
 func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
 func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
 
-// tierDirs returns the directories that the jobs of a tier write.
-func tierDirs(g game.Game, tier int) []string {
-	if _, blocks := g.(game.Tiered); blocks && tier == game.LastTier(g) {
-		return []string{first(tier)}
+// eachDir calls do for each directory that the jobs of a tier write. do returns the numbers of the stages to which the
+// directory of a pass sends.
+func eachDir(g game.Game, tier int, do func(name string) (receivers []int, err error)) error {
+	if game.MethodOf(g).Layers != nil && game.Loops(g, tier) {
+		for _, forward := range []bool{true, false} {
+			if err := eachPass(tier, forward, func(name string, _ layers.Stage) ([]int, error) { return do(name) }); err != nil {
+				return err
+			}
+		}
+		_, err := do(second(tier))
+		return err
 	}
-	return []string{first(tier), second(tier)}
+	_, err := do(first(tier))
+	if game.MethodOf(g).Blocks == nil || tier < game.LastTier(g) {
+		if err == nil {
+			_, err = do(second(tier))
+		}
+	}
+	return err
 }
 
 func newTiers(r *run, g game.Game, t *tierTable, by records) *tiers {
@@ -73,10 +87,15 @@ func (t *tiers) resume(ctx context.Context) error { return t.table.resume(ctx) }
 func (t *tiers) canKeep(ctx context.Context) error {
 	for tier := range t.run.last + 1 {
 		_, solved := t.table.positions(tier)
-		for _, dir := range tierDirs(t.g, tier) {
-			if err := t.run.canKeepDir(ctx, dir, solved); err != nil {
-				return err
+		err := eachDir(t.g, tier, func(dir string) ([]int, error) {
+			seal, err := t.run.canKeepDir(ctx, dir, solved)
+			if err != nil || seal == nil {
+				return nil, err
 			}
+			return receiversIn(t.run.data.FS, t.run.data.Dir(dir), t.g)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -194,7 +213,7 @@ func (t *tiers) solveTier(ctx context.Context, tier int) error {
 	if err := t.records.setSolve(ctx, job); err != nil {
 		return err
 	}
-	return t.run.execute(ctx, job, t.records.weight(step.Solve, tier), func(stats runner.Stats) error {
+	return t.run.execute(ctx, job, t.records.weight(job.Step, tier), func(stats runner.Stats) error {
 		return t.commit(job, stats.Records)
 	})
 }

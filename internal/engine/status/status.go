@@ -106,27 +106,34 @@ func (r *Run) Lines() []string {
 }
 
 // Tiers returns how many tiers the forward and the retrograde passes have done, of how many; 0 if
-// that is unknown. For a game with cycles it returns numbers of passes.
+// that is unknown. For a game with one tier it returns numbers of jobs, and of is 0.
 func (r *Run) Tiers() (forward, back, of int) {
-	last, lowest, cyclic := 0, math.MaxInt, false // the last tier of the forward pass; the lowest one with values
+	last, lowest := 0, math.MaxInt // the last tier of the forward pass; the lowest one with values
+	firsts, seconds := 0, 0        // jobs
 	for _, j := range r.Report.Jobs {
 		switch {
 		case isForward(j.Step):
-			forward++
+			firsts++
 			last = max(last, j.Tier)
-			cyclic = cyclic || step.IsForward(j.Step)
+			if j.Pass == 0 {
+				forward++
+			}
 		case j.Step != step.Final:
-			back++
-			lowest = min(lowest, j.Tier)
+			seconds++
+			if j.Pass == 0 && j.Step != step.Begin {
+				back++
+				lowest = min(lowest, j.Tier)
+			}
 		}
 	}
 	switch {
-	case cyclic:
-		return forward, back, 0
 	case r.Now != nil:
 		last = r.Now.Tiers
 	case r.Status != solve.Solved:
 		return forward, back, 0
+	}
+	if last == 0 {
+		return firsts, seconds, 0
 	}
 	if back > 0 { // with blocks, the last tier has no job of its own
 		back = last + 1 - lowest
@@ -136,7 +143,7 @@ func (r *Run) Tiers() (forward, back, of int) {
 
 // isForward reports whether a step finds positions. The other steps visit them again.
 func isForward(name string) bool {
-	return name == step.Init || name == step.Possible || step.IsForward(name)
+	return name == step.Init || name == step.Possible || name == step.Mark
 }
 
 // Rate returns the positions per second of the finished jobs of the current step, 0 if there are
@@ -161,17 +168,18 @@ func (r *Run) Positions() (n int64) {
 	return n
 }
 
-// Found returns what each forward job found, by its tier or pass: terminal positions, and others.
+// Found returns what the forward jobs found, by tier: terminal positions, and others.
 func (r *Run) Found() (rows []table.Row) {
 	for _, j := range r.Report.Jobs {
 		if !isForward(j.Step) {
 			continue
 		}
-		if j.Step == step.Create { // the passes of mark are numbered from 1
-			j.Tier = 0
+		if n := len(rows); n == 0 || rows[n-1].Tier != j.Tier {
+			rows = append(rows, table.Row{Tier: j.Tier}, table.Row{Tier: j.Tier, Remoteness: table.NoEnd})
 		}
-		open := cmp.Or(j.Positions, j.Records) - j.Finished
-		rows = append(rows, table.Row{Tier: j.Tier, Positions: uint64(j.Finished)}, table.Row{Tier: j.Tier, Remoteness: table.NoEnd, Positions: uint64(open)})
+		last := rows[len(rows)-2:]
+		last[0].Positions += uint64(j.Finished)
+		last[1].Positions += uint64(cmp.Or(j.Positions, j.Records) - j.Finished)
 	}
 	return rows
 }

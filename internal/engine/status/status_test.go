@@ -55,6 +55,12 @@ func TestTiers(t *testing.T) {
 		}
 		return records
 	}
+	passes := func(records []solve.JobRecord, jobs ...int) []solve.JobRecord {
+		for _, i := range jobs {
+			records[i].Pass = i
+		}
+		return records
+	}
 	now := &solve.Event{Tiers: 2}
 	for _, test := range []struct {
 		name   string
@@ -69,7 +75,8 @@ func TestTiers(t *testing.T) {
 		{"lists", solve.Running, now, jobs("init", 0, "possible", 1, "possible", 2, "solve", 2), [3]int{3, 1, 3}},
 		{"solved", solve.Solved, nil, jobs("init", 0, "possible", 1, "possible", 2, "solve", 1, "solve", 0, "final", 2), [3]int{3, 3, 3}},
 		{"until tier 1", solve.Stopped, nil, jobs("init", 0, "possible", 1), [3]int{2, 0, 0}},
-		{"with cycles", solve.Running, &solve.Event{}, jobs("create", 1, "mark", 2, "mark", 3, "solve", 1), [3]int{3, 1, 0}},
+		{"with cycles", solve.Running, &solve.Event{}, jobs("init", 0, "mark", 0, "mark", 0, "begin", 0), [3]int{3, 1, 0}},
+		{"inner moves", solve.Running, now, passes(jobs("init", 0, "mark", 0, "mark", 0, "possible", 1, "possible", 2, "solve", 2, "begin", 1, "solve", 1), 1, 2, 7), [3]int{3, 1, 3}},
 	} {
 		r := &Run{Report: &solve.Report{Journal: &solve.Journal{Now: test.now, Jobs: test.jobs}, Status: test.state}}
 		forward, back, of := r.Tiers()
@@ -93,7 +100,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestFound checks the rows of a run that creates and marks states: the first pass has number 0, also where its job has another.
+// TestFound checks the rows of a run with passes over tiers.
 func TestFound(t *testing.T) {
 	record := func(step string, tier int, records, positions, finished int64) solve.JobRecord {
 		r := solve.JobRecord{Step: step, Tier: tier}
@@ -104,8 +111,8 @@ func TestFound(t *testing.T) {
 		jobs []solve.JobRecord
 		want []table.Row
 	}{
-		{[]solve.JobRecord{record("create", 1, 1, 0, 0), record("mark", 1, 9, 0, 4), record("solve", 1, 4, 0, 0)},
-			[]table.Row{{Tier: 0}, {Remoteness: table.NoEnd, Positions: 1}, {Tier: 1, Positions: 4}, {Tier: 1, Remoteness: table.NoEnd, Positions: 5}}},
+		{[]solve.JobRecord{record("init", 0, 1, 0, 0), record("possible", 1, 9, 7, 4), record("mark", 1, 9, 5, 0), record("begin", 1, 4, 0, 0)},
+			[]table.Row{{Tier: 0}, {Remoteness: table.NoEnd, Positions: 1}, {Tier: 1, Positions: 4}, {Tier: 1, Remoteness: table.NoEnd, Positions: 8}}},
 		{[]solve.JobRecord{record("possible", 3, 2, 7, 3)}, []table.Row{{Tier: 3, Positions: 3}, {Tier: 3, Remoteness: table.NoEnd, Positions: 4}}},
 	} {
 		r := &Run{Report: &solve.Report{Journal: &solve.Journal{Jobs: test.jobs}}}

@@ -7,8 +7,12 @@
 //     positions of a tier: exact, as long as there are few;
 //   - sampling: it draws boards at random, if the game supports it (game.Sampled). Each sample
 //     is an unbiased estimate of the tier's number, and the mean of many has an interval;
-//   - the positions that were enumerated, and those seen from them, as a lower bound. The upper bound comes
-//     from the game (game.Info.Boards), or from the number of its keys.
+//   - for other games, it expands some of the known positions of each tier. How often it sees the
+//     positions of a tier tells about how many it has not seen. If too few are seen more than once, their
+//     number is a lower bound. The upper bound comes from the game (game.Info.Boards), or from the number
+//     of its keys.
+//
+// In a Symmetric game solved by layers, it counts canonical positions.
 package count
 
 import (
@@ -16,6 +20,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -23,28 +28,28 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
-// A Tier is the number of positions of a tier of a game. For a game without tiers, it is a
-// forward pass: the positions for which this is the smallest number of plies.
+// A Tier is the number of positions of a tier of a game.
 type Tier struct {
 	Tier int `json:"tier"`
 	// Positions is their number, Low <= Positions <= High. If it is exact, all three are
-	// equal; if it is sampled, Low to High is a 95 % interval; if it is a lower bound, Low
-	// is equal to Positions, and High is an upper bound.
+	// equal; if it is sampled, Low to High is a 95 % interval; if it is estimated, it was within Low to High for
+	// all games that were tried; if it is a lower bound, Low is equal to Positions, and High is an upper bound.
 	Positions float64 `json:"positions"`
 	Low       float64 `json:"low"`
 	High      float64 `json:"high"`
+	// Images is the number of the positions with their images: Positions, unless they are canonical ones.
+	Images float64 `json:"images"`
 	// Won is the number of positions in which a player has won. It is unknown, and 0, if
 	// the count is a bound.
 	Won float64 `json:"won"`
-	// Moves is the total number of their moves, which is the number of messages of the forward
-	// job. If the count is a bound, it covers only the positions that were expanded.
+	// Moves is the total number of their moves, by layers of their distinct successors, which is the number of
+	// messages of the forward jobs.
 	Moves float64 `json:"moves"`
 	// Far is the number of moves that lead beyond the next tier.
 	Far float64 `json:"far,omitempty"`
 	// Cells is the number of ranges that contain positions of the tier, and Slots the number
 	// of bits of their bitmaps (game.Tiered). Like Positions, they are exact, estimated, or
-	// bounds; they are 0 in a game without ranges. In a Cyclic game they are the same in
-	// every pass, and appear in the sum only.
+	// bounds; they are 0 in a game without ranges.
 	Slots float64 `json:"slots"`
 	Cells float64 `json:"cells"`
 	// StoredCells and StoredSlots are those of the ranges that a game.Half stores, if the game is Halved.
@@ -78,7 +83,7 @@ type How string
 // The ways to count.
 const (
 	Exact   How = "exact"    // every position was enumerated
-	Sampled How = "sampled"  // the tiers that are not exact are estimated by sampling
+	Sampled How = "sampled"  // the tiers that are not exact are estimated
 	AtLeast How = "at least" // these positions were seen, and there may be more
 )
 
@@ -93,16 +98,17 @@ type Counts struct {
 // Options are the limits of a count. All are optional.
 type Options struct {
 	// Time is the time for sampling, after positions have been enumerated up to the limit
-	// Exact; for a game that is not Sampled, it is the time for enumeration; 0: eight seconds, and Brief.
+	// Exact; for a game that is not Sampled, it is the time of the count; 0: eight seconds, and Brief.
 	Time time.Duration
 	// Brief ends sampling as soon as the counts are precise enough for a plan.
 	Brief bool
 	// Draws, if it is not 0, is the total number of samples, and replaces Time: the result is then the same on
-	// any machine. A result obtained with a time limit can be reproduced with the Draws of its sum.
+	// any machine. A result obtained with a time limit can be reproduced with the Draws of its sum. For a game that
+	// is not Sampled, it is the default of Exact.
 	Draws int64
 	// Exact is the number of positions to enumerate before sampling; 0: 262,144 for a game
-	// that is Sampled, but 4 million unless the count is Brief, and 50 million for others. At most
-	// half as many are in memory at the same time, at about 20 bytes each.
+	// that is Sampled, but 4 million unless the count is Brief, and 33 million for others. At most
+	// half as many are in memory at the same time, at about 30 bytes each.
 	Exact int64
 	// Seed is the seed of the random numbers.
 	Seed uint64
@@ -118,7 +124,7 @@ const (
 	defaultTime       = 8 * time.Second
 	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
 	defaultExactDrawn = 4 << 20
-	defaultExact      = 50_000_000
+	defaultExact      = 32 << 20
 )
 
 func (o Options) withDefaults(drawn bool) Options {
@@ -127,6 +133,8 @@ func (o Options) withDefaults(drawn bool) Options {
 	}
 	switch {
 	case o.Exact > 0:
+	case !drawn && o.Draws > 0:
+		o.Exact = o.Draws
 	case !drawn:
 		o.Exact = defaultExact
 	case o.Brief:
@@ -150,28 +158,23 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 		return nil, fmt.Errorf("count: time, draws, positions and workers must not be negative, found %v, %d, %d and %d", o.Time, o.Draws, o.Exact, o.Workers)
 	}
 	drawn, isSampled := g.(game.Sampled)
-	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), begun: time.Now()}
+	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), drawn: isSampled, begun: time.Now()}
 	if blocks := c.m.Blocks; blocks != nil {
 		c.deduce, c.half = game.DeducerOf(blocks), game.HalfOf(blocks)
-	}
-	if !isSampled && o.Draws == 0 {
-		c.until = c.begun.Add(c.o.Time)
 	}
 	f, err := c.forward()
 	if err != nil {
 		return nil, err
 	}
-	var all *Counts
+	all := &Counts{Tiers: f.tiers, Sum: sum(f.tiers), How: Exact, Note: "every position was counted"}
 	switch {
 	case f.whole:
-		all = &Counts{Tiers: f.tiers, Sum: sum(f.tiers), How: Exact, Note: "every position was counted"}
 	case isSampled:
-		all, err = c.draw(drawn, f)
+		if all, err = c.draw(drawn, f); err != nil {
+			return nil, err
+		}
 	default:
-		all = c.atLeast(f)
-	}
-	if err != nil {
-		return nil, err
+		c.estimated(all, f.rare)
 	}
 	c.slots(all)
 	return all, nil
@@ -187,19 +190,8 @@ type counter struct {
 	deduce block.Deducer // nil: the game is not Deduced
 	half   *game.Half    // nil: it is not Halved
 
+	drawn bool // the game is Sampled
 	begun time.Time
-	until time.Time // end of enumeration; zero: no limit
-}
-
-// late reports whether the time is over.
-func (c *counter) late() bool { return !c.until.IsZero() && time.Now().After(c.until) }
-
-// passed returns the share of the time that has passed, 0 if there is no limit.
-func (c *counter) passed() float64 {
-	if c.until.IsZero() {
-		return 0
-	}
-	return float64(time.Since(c.begun)) / float64(c.until.Sub(c.begun))
 }
 
 // sum returns the sum of all tiers. Its interval adds up the ends of the tiers' intervals.
@@ -209,6 +201,7 @@ func sum(tiers []Tier) Tier {
 		sum.Positions += t.Positions
 		sum.Low += t.Low
 		sum.High += t.High
+		sum.Images += t.Images
 		sum.Won += t.Won
 		sum.Moves += t.Moves
 		sum.Far += t.Far
@@ -219,23 +212,25 @@ func sum(tiers []Tier) Tier {
 	return sum
 }
 
-// atLeast returns the counts of an enumeration that ended early: the positions seen are lower bounds.
-func (c *counter) atLeast(f *front) *Counts {
-	all := &Counts{Tiers: f.tiers, How: AtLeast}
-	bound, boards, first, more := c.most(), c.g.Info().Boards, len(f.tiers), 0
-	for tier := first; tier < len(f.seen); tier++ {
-		t := exactly(tier, len(different(f.seen[tier])))
-		more += int(t.Positions)
-		t.High = bound
-		if boards != nil {
-			t.High = min(bound, boards(tier))
-		}
-		all.Tiers = append(all.Tiers, t)
+// estimated describes counts that are not exact; rare means that they are a lower bound.
+func (c *counter) estimated(all *Counts, rare bool) {
+	exact := slices.IndexFunc(all.Tiers, func(t Tier) bool { return !t.Exact() })
+	all.Sum.High = min(all.Sum.High, c.most(-1))
+	if !rare {
+		all.How = Sampled
+		all.Note = fmt.Sprintf("%s counted; the others are estimated, the sum within a factor of %v", numfmt.Count(exact, "tier"), offBy)
+		return
 	}
+	all.How = AtLeast
+	for i := range all.Tiers[exact:] {
+		t := &all.Tiers[exact+i]
+		t.Images *= t.Low / max(1, t.Positions)
+		t.Positions, t.High = t.Low, c.most(t.Tier)
+	}
+	high := c.most(-1)
 	all.Sum = sum(all.Tiers)
-	all.Sum.High = min(all.Sum.High, bound)
-	all.Note = fmt.Sprintf("tiers 0 to %d were counted; %s more positions were seen after them: there may be many more, at most %.3g", first-1, numfmt.Number(more), all.Sum.High)
-	return all
+	all.Sum.High = min(all.Sum.High, high)
+	all.Note = fmt.Sprintf("%s counted; there may be many more positions than were seen, at most %.3g", numfmt.Count(exact, "tier"), all.Sum.High)
 }
 
 // slots sets unknown slots and cells to their bounds, and computes their sums.
@@ -254,18 +249,19 @@ func (c *counter) slots(all *Counts) {
 			all.Sum.Slots += t.Slots
 			all.Sum.Cells += t.Cells
 		}
-	} else if g := c.m.States; g != nil && g.Info().Vast == 0 {
-		all.Sum.Slots, all.Sum.Cells = float64(g.Positions()), float64(game.Ranges(g))
 	}
 }
 
-// most returns an upper bound on the positions of the game.
-func (c *counter) most() float64 {
-	switch vast := c.g.Info().Vast; {
-	case vast > 0:
-		return vast
-	case c.m.States != nil:
-		return float64(c.m.States.Positions())
+// most returns an upper bound on the positions of a tier; -1: of all tiers.
+func (c *counter) most(tier int) float64 {
+	info := c.g.Info()
+	switch {
+	case tier >= 0 && info.Boards != nil:
+		return info.Boards(tier)
+	case info.Vast > 0:
+		return info.Vast
+	case info.Hashes > 0:
+		return float64(info.Hashes)
 	}
 	return math.Pow(2, float64(c.g.KeyBits()))
 }

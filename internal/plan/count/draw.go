@@ -25,7 +25,8 @@ type stratum struct {
 	tier, chunks int
 	draws        float64 // a whole number
 	open, won    sums
-	moves, both  sums // both: Open plus Won of a sample
+	moves, both  sums    // both: Open plus Won of a sample
+	images       float64 // of Open and Won, also before positions count as their canonical ones
 	// For game.Tiered: estimates of the ranges of the tier, and of the ranges of the next tier
 	// in which all positions are won.
 	ranges, slots, wonRanges, wonSlots                      float64
@@ -38,6 +39,7 @@ func (s *stratum) merge(other *stratum) {
 	s.won.merge(other.won)
 	s.moves.merge(other.moves)
 	s.both.merge(other.both)
+	s.images += other.images
 	s.ranges += other.ranges
 	s.slots += other.slots
 	s.wonRanges += other.wonRanges
@@ -178,6 +180,10 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 		if draw.Open == 0 {
 			continue
 		}
+		found.images += draw.Open + draw.Won
+		if s.m.Layers != nil {
+			s.fold(&draw)
+		}
 		found.open.add(draw.Open)
 		found.won.add(draw.Won)
 		found.moves.add(draw.Moves)
@@ -192,6 +198,13 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 		found.both.add(draw.Open + draw.Won)
 	}
 	return found
+}
+
+// fold turns the estimates of a sample into those of canonical positions, and of their distinct successors.
+func (s *sampler) fold(draw *game.Sample) {
+	draw.Open /= float64(len(s.images(nil, draw.Board)))
+	draw.Moves = draw.Open * float64(len(s.successors(nil, s.g.Moves(nil, draw.Board))))
+	draw.Won = draw.WonCanonical
 }
 
 // round plans the next chunks: half of them where they improve the sum most, half where the
@@ -305,7 +318,8 @@ func (s *sampler) counts(f *front) *Counts {
 		n := t.open.of(t.draws, boards).plus(won)
 		of := Tier{
 			Tier: t.tier, Positions: n.mean, Low: max(0, n.low), High: max(n.mean, min(boards, n.high)),
-			Won: won.mean, Moves: t.moves.sum / max(1, t.draws), Draws: int64(t.draws),
+			Images: n.mean * t.images / max(1, t.open.sum+t.won.sum),
+			Won:    won.mean, Moves: t.moves.sum / max(1, t.draws), Draws: int64(t.draws),
 			Cells: t.ranges/max(1, t.draws) + before.wonRanges/max(1, before.draws),
 			Slots: t.slots/max(1, t.draws) + before.wonSlots/max(1, before.draws),
 			Ends:  t.ends / max(1, t.draws), Lost: t.lost / max(1, t.draws),

@@ -1,34 +1,87 @@
 package count
 
 import (
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
-// batch is the number of positions that a worker takes at once.
-const batch = 1 << 14
+// Positions of a tier are expanded in batches: at least leastBatch, and a quarter of those before. A worker takes taskSize
+// of them at once.
+const (
+	leastBatch = 1 << 12
+	taskSize   = 1 << 10
+)
 
 // lookEach is the number of positions of which one is looked at for Tier.Ends and Tier.Lost.
 const lookEach = 7
 
 // A front is the result of the enumeration.
 type front struct {
-	tiers []Tier            // those that were enumerated, and the one after them
-	whole bool              // whether all positions were enumerated
-	seen  [][]game.Position // by tier, known positions of later tiers
+	tiers []Tier
+	whole bool                       // whether all positions of these tiers were counted
+	seen  []map[game.Position]uint32 // by tier: known positions, and how many moves to them were seen
+	held  int64                      // the number of positions in seen
+	moves []float64                  // by tier: the estimated number of moves from earlier tiers
+	rare  bool                       // whether a tier has too few positions seen more than once
 }
 
-// forward enumerates positions until there are too many, or the time is over.
-func (c *counter) forward() (*front, error) {
-	if game.IsAcyclic(c.m.Game) {
-		return c.tiers(c.m.Game.(game.Layered))
+// see adds a move to a position, and reports whether the position is new.
+func (f *front) see(tier int, p game.Position) bool {
+	if f.seen[tier] == nil {
+		f.seen[tier] = make(map[game.Position]uint32)
 	}
-	return c.passes()
+	f.seen[tier][p]++
+	if f.seen[tier][p] > 1 {
+		return false
+	}
+	f.held++
+	return true
 }
+
+// forward counts positions, tier by tier, until there are too many, or half of the time is over. If the game is not
+// Sampled, it then estimates the other tiers, by some positions of each.
+func (c *counter) forward() (*front, error) {
+	n := game.LastTier(c.g) + 1
+	if s, ok := c.g.(game.Sampled); ok {
+		n = s.SampledTiers() + 1
+	}
+	f := &front{seen: make([]map[game.Position]uint32, n), moves: make([]float64, n), whole: true}
+	f.see(c.tierOf(c.g.Start()), c.canonical(c.g.Start()))
+	begun, most := c.begun, c.o.Exact
+	for tier := range n {
+		until := c.begun.Add(c.o.Time / 2)
+		if !f.whole {
+			begun = time.Now()
+			until = begun.Add((c.o.Time - begun.Sub(c.begun)) / time.Duration(n-tier))
+			most = max(c.o.Exact/sampleShare/int64(n), leastSample)
+		}
+		if c.o.Time == 0 || c.drawn {
+			until = time.Time{}
+		}
+		expanded, err := c.tier(f, tier, most, until)
+		if err != nil {
+			return nil, err
+		}
+		if most -= expanded; c.drawn && tier+1 < n && (most < 0 || f.held > c.o.Exact/2) {
+			f.whole = false
+			break
+		}
+	}
+	return f, nil
+}
+
+// A tier that is estimated has 1/sampleShare of its share of Options.Exact positions expanded, at least leastSample.
+const (
+	sampleShare = 8
+	leastSample = 1 << 15
+)
 
 // exactly returns a tier with an exact number of positions.
 func exactly(tier int, positions int) Tier {
@@ -36,60 +89,110 @@ func exactly(tier int, positions int) Tier {
 	return Tier{Tier: tier, Positions: n, Low: n, High: n}
 }
 
-// tiers enumerates a game tier by tier. A tier is complete when all tiers before it have been
-// expanded.
-func (c *counter) tiers(g game.Layered) (*front, error) {
-	f := &front{seen: make([][]game.Position, g.Tiers()+1)}
-	f.seen[g.Tier(g.Start())] = []game.Position{g.Start()}
-	whole := make([]int, len(f.seen)) // how many of the seen are known to be different
-	done, held := int64(0), int64(1)
-	for tier := range f.seen {
-		set := different(f.seen[tier])
-		held -= int64(len(f.seen[tier]) - len(set))
-		f.seen[tier] = set
-		f.tiers = append(f.tiers, exactly(tier, len(set)))
-		done += int64(len(set))
-		t := &f.tiers[tier]
-		if c.m.Blocks != nil {
-			c.ranges(c.m.Blocks, set, t)
+// tier adds a tier to f. It expands its positions in any order, until all are expanded, or there are more than most, or the time
+// is over; then the number of positions is estimated. It returns the number of those expanded.
+func (c *counter) tier(f *front, tier int, most int64, until time.Time) (n int64, err error) {
+	seen := f.seen[tier]
+	todo := slices.Sorted(maps.Keys(seen))
+	t := exactly(tier, len(todo))
+	if c.m.Blocks != nil {
+		c.ranges(c.m.Blocks, todo, &t)
+	}
+	keep := !c.drawn || int64(len(todo)) <= most
+	sent := make(map[int]float64) // moves, by tier
+	at, before := int64(0), 0.0   // how many had been expanded at the last estimate, and its result
+	r := rand.New(rand.NewPCG(c.o.Seed, uint64(tier)))
+	late := func() bool { return !until.IsZero() && time.Now().After(until) }
+	for len(todo) > 0 && (c.drawn || n <= most && f.held <= max(c.o.Exact/2, 2*leastSample) && !late()) {
+		share := float64(tier) / float64(len(f.seen))
+		if !until.IsZero() {
+			share = min(1, max(share, float64(time.Since(c.begun))/float64(c.o.Time)))
 		}
-		if done > c.o.Exact && tier < g.Tiers() {
-			return f, c.expand(set, func(all []game.Move) {
-				for _, m := range all {
-					if g.Tier(m.To) > tier+1 {
-						t.Far++
-					}
-				}
-			}, t)
+		c.o.Progress("counting positions", share)
+		if !c.drawn && n >= 2*max(at, leastSample/4) {
+			at, before = n, f.estimate(tier, float64(n), sent[tier])
 		}
-		c.o.Progress("counting all positions", min(1, max(c.passed(), float64(done)/float64(c.o.Exact))))
-		err := c.expand(set, func(all []game.Move) {
-			for _, m := range all {
-				to := g.Tier(m.To)
-				if to > tier+1 {
-					t.Far++
-				}
-				f.seen[to] = append(f.seen[to], m.To)
-				held++
-				// Drop duplicates before they take twice the memory.
-				if n := len(f.seen[to]); n > 2*whole[to]+8*batch {
-					f.seen[to] = different(f.seen[to])
-					whole[to] = len(f.seen[to])
-					held -= int64(n - whole[to])
+		take := int(min(int64(len(todo)), max(leastBatch, n/4)))
+		for i := range take {
+			j := i + r.IntN(len(todo)-i)
+			todo[i], todo[j] = todo[j], todo[i]
+		}
+		set := todo[:take]
+		todo = todo[take:]
+		known := len(todo)
+		n += int64(take)
+		err := c.expand(set, func(all []game.Position) {
+			for _, p := range all {
+				to := c.tierOf(p)
+				sent[to]++
+				if keep && f.see(to, p) && to == tier {
+					todo = append(todo, p)
 				}
 			}
-		}, t)
+		}, &t)
 		if err != nil {
-			return nil, err
+			return n, err
 		}
-		held -= int64(len(set))
-		f.seen[tier] = nil
-		if held > c.o.Exact/2 || c.late() {
-			return f, nil
+		slices.Sort(todo[known:])
+	}
+	if seen = f.seen[tier]; len(todo) == 0 && f.whole {
+		t.Positions = float64(len(seen))
+		t.Low, t.High = t.Positions, t.Positions
+	} else {
+		f.whole = false
+		known := float64(len(seen))
+		t.Positions = min(f.estimate(tier, float64(n), sent[tier]), c.most(tier))
+		t.Low, t.High = max(known, t.Positions/offBy), min(t.Positions*offBy, c.most(tier))
+		f.rare = f.rare || len(todo) > 0 && t.Positions > stable*before
+	}
+	for to, moves := range sent {
+		t.Moves += moves
+		if to > tier+1 {
+			t.Far += moves
+		}
+		f.moves[to] += moves * t.Positions / float64(n)
+	}
+	if n > 0 {
+		for _, of := range []*float64{&t.Won, &t.Moves, &t.Far, &t.Images} {
+			*of *= t.Positions / float64(n)
 		}
 	}
-	f.whole = true
-	return f, nil
+	f.tiers = append(f.tiers, t)
+	f.held -= int64(len(seen))
+	f.seen[tier] = nil
+	return n, nil
+}
+
+// The number of positions of a tier that is not counted is within a factor of offBy of the estimate, for the games in
+// docs/notes/plan.md. An estimate counts as a lower bound if it is more than stable times the one of about half as many
+// expanded positions, because those are then too near to each other.
+const (
+	offBy  = 1.5
+	stable = 1.25
+)
+
+// estimate returns the number of positions of a tier of which n were expanded; inner is the number of moves seen within the
+// tier. How many positions were seen once or twice tells how many were not seen (Chao and Lin, Nonparametric lower bounds
+// for species richness and shared species richness under sampling without replacement, Biometrics 68, 2012).
+func (f *front) estimate(tier int, n, inner float64) float64 {
+	seen, once, twice, all := float64(len(f.seen[tier])), 0.0, 0.0, 0.0
+	for _, times := range f.seen[tier] {
+		all += float64(times)
+		switch times {
+		case 1:
+			once++
+		case 2:
+			twice++
+		}
+	}
+	positions := seen
+	for range 100 { // the share of the moves that were seen depends on the result
+		if moves := f.moves[tier] + inner*positions/max(1, n); moves > all {
+			share := all / moves
+			positions = seen + once*once/max(1, 2*twice+share/(1-share)*once)
+		}
+	}
+	return positions
 }
 
 // ranges sets the numbers of a tier that follow from the ranges of its positions, which must be sorted.
@@ -149,29 +252,23 @@ func (c *counter) wins(p game.Position) bool {
 	})
 }
 
-// different sorts positions and removes duplicates.
-func different(all []game.Position) []game.Position {
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// expand passes all moves of a set of positions to emit, using all workers, and adds their
-// numbers to t. If the time is over, it stops early. Calls of emit do not overlap; the moves
-// are valid during the call only.
-func (c *counter) expand(set []game.Position, emit func([]game.Move), t *Tier) error {
+// expand passes the successors of a set of positions to emit, using all workers, and adds their numbers to t: of each
+// position, its distinct successors. Calls of emit do not overlap; the successors are valid during the call only.
+func (c *counter) expand(set []game.Position, emit func([]game.Position), t *Tier) error {
 	var lock sync.Mutex
-	return parallel.Each(c.ctx, c.o.Workers, (len(set)+batch-1)/batch, 1, func() func(int) error {
+	return parallel.Each(c.ctx, c.o.Workers, (len(set)+taskSize-1)/taskSize, 1, func() func(int) error {
 		var moves []game.Move
+		var all, images []game.Position
 		return func(task int) error {
-			if c.late() {
-				return nil
-			}
-			moves = moves[:0]
-			won, ends, lost := 0, 0.0, 0.0
-			for i, p := range set[task*batch : min(len(set), (task+1)*batch)] {
+			all = all[:0]
+			won, ends, lost, number := 0, 0.0, 0.0, 0
+			for i, p := range set[task*taskSize : min(len(set), (task+1)*taskSize)] {
+				images = c.images(images[:0], p)
+				number += len(images)
 				switch c.g.Primitive(p).Outcome() {
 				case game.Undecided:
-					moves = c.g.Moves(moves, p)
+					moves = c.g.Moves(moves[:0], p)
+					all = c.successors(all, moves)
 					if c.deduce != nil && i%lookEach == 0 {
 						e, l := c.look(p)
 						ends, lost = ends+lookEach*e, lost+lookEach*l
@@ -186,67 +283,45 @@ func (c *counter) expand(set []game.Position, emit func([]game.Move), t *Tier) e
 			t.Won += float64(won)
 			t.Ends += ends
 			t.Lost += lost
-			t.Moves += float64(len(moves))
-			emit(moves)
+			t.Images += float64(number)
+			emit(all)
 			return nil
 		}
 	})
 }
 
-// A visited is a set of positions: a bitmap if it is small enough, otherwise a map.
-type visited struct {
-	bits []uint64
-	some map[game.Position]struct{}
+// successors appends the positions to which moves lead: in a game by layers, the distinct canonical ones.
+func (c *counter) successors(dst []game.Position, moves []game.Move) []game.Position {
+	n := len(dst)
+	for _, m := range moves {
+		dst = append(dst, c.canonical(m.To))
+	}
+	if c.m.Layers == nil {
+		return dst
+	}
+	return game.Distinct(dst, n)
 }
 
-// add adds a position, and reports whether it is new.
-func (v *visited) add(p game.Position) bool {
-	if v.bits != nil {
-		word, bit := &v.bits[p>>6], uint64(1)<<(p&63)
-		was := *word & bit
-		*word |= bit
-		return was == 0
+// canonical returns the position that stands for p in the counts: in a game by layers, the canonical one.
+func (c *counter) canonical(p game.Position) game.Position {
+	if c.m.Layers == nil {
+		return p
 	}
-	n := len(v.some)
-	v.some[p] = struct{}{}
-	return len(v.some) > n
+	return game.CanonicalOf(c.g, p)
 }
 
-// passes enumerates a game without tiers: each pass finds the successors of the previous pass
-// that have not been reached before.
-func (c *counter) passes() (*front, error) {
-	v, most := visited{}, c.o.Exact
-	if n := c.most(); n <= 64*float64(most) {
-		v.bits = make([]uint64, uint64(n)/64+1)
-	} else {
-		v.some = make(map[game.Position]struct{})
-		most /= 4 // a position takes more memory in a map
+// tierOf returns the tier of a position.
+func (c *counter) tierOf(p game.Position) int {
+	if s, ok := c.g.(game.Sampled); ok {
+		return s.SampledTier(p)
 	}
-	set, done := []game.Position{c.g.Start()}, int64(0)
-	v.add(c.g.Start())
-	f := new(front)
-	for len(set) > 0 {
-		f.tiers = append(f.tiers, exactly(len(f.tiers), len(set)))
-		done += int64(len(set))
-		t := &f.tiers[len(f.tiers)-1]
-		c.o.Progress("counting all positions", min(1, max(c.passed(), float64(done)/float64(most))))
-		var after []game.Position
-		err := c.expand(set, func(all []game.Move) {
-			for _, m := range all {
-				if v.add(m.To) {
-					after = append(after, m.To)
-				}
-			}
-		}, t)
-		if err != nil {
-			return nil, err
-		}
-		set = after
-		if len(set) > 0 && (done > most || c.late()) {
-			f.seen = append(make([][]game.Position, len(f.tiers)), set)
-			return f, nil
-		}
+	return game.TierOf(c.g, p)
+}
+
+// images appends the positions for which p stands.
+func (c *counter) images(dst []game.Position, p game.Position) []game.Position {
+	if s, ok := c.m.Layers.(game.Symmetric); ok {
+		return s.Images(dst, p)
 	}
-	f.whole = true
-	return f, nil
+	return append(dst, p)
 }

@@ -25,19 +25,15 @@ const (
 	manyBytes = 0.08
 	// slotPositions is the share of the slots of 5×5 that play reaches.
 	slotPositions = 0.4
-	// hashBytes is the size of the passes and the table of a game with cycles in bytes per
-	// hash, at their peak: measured on 4×4 Quick Cross.
-	hashBytes = 4.5
 )
 
 // Bound estimates the peak disk usage of a run in bytes. It returns 0 if that is not known:
-// for games solved by lists, and for runs with --until-tier.
+// for games solved by layers, and for runs with --until-tier.
 func Bound(g game.Game, o *solve.Options) float64 {
 	if o.UntilTier >= 0 {
 		return 0
 	}
-	switch g := g.(type) {
-	case game.Tiered:
+	if g, ok := g.(game.Tiered); ok {
 		// On a board with one column, most slots cannot be reached: a tier cannot have more
 		// positions than the previous one has moves.
 		slots, tier := 0.0, 1.0
@@ -57,8 +53,6 @@ func Bound(g game.Game, o *solve.Options) float64 {
 			bytes *= 2
 		}
 		return bytes + finalBound(g, o, slots)
-	case game.Cyclic:
-		return float64(g.Positions())*hashBytes + finalBound(g, o, float64(g.Positions()))
 	}
 	return 0
 }
@@ -120,10 +114,10 @@ const draws = 30_000
 const margin = 1.2
 
 // Planned returns the peak disk usage that package plan computes, with a margin, at most
-// bound. It returns bound for games that are not Tiered or cannot be counted, and if all
+// bound. It returns bound for games that cannot be counted, and if all
 // directories are kept.
 func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) (float64, error) {
-	if _, ok := g.(game.Tiered); !ok || o.KeepAll {
+	if o.KeepAll {
 		return bound, nil
 	}
 	counts, err := count.Of(ctx, g, count.Options{Draws: draws, Exact: draws})

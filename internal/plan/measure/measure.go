@@ -178,7 +178,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	for _, j := range journal.Jobs { // each is half of the work of its positions and moves
 		tiers[0].Positions += float64(j.Records) / 2
 		tiers[0].Moves += float64(j.Messages) / 2
-		if j.Step == step.Possible || j.Step == step.Mark {
+		if j.Step == step.Possible {
 			tiers = append(tiers, count.Tier{})
 		}
 	}

@@ -6,6 +6,7 @@ package board
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -36,12 +37,13 @@ func SquareOf(s game.Square) Square { return Square{int(s.Kind), s.Text, int(s.O
 type Place struct{ X, Y int }
 
 // A Spot is the place of a move on the board. Games do not provide it: it is derived from
-// the pictures before and after the move, and from the labels.
+// the pictures before and after the move, from the labels, and from the name of the move.
 type Spot struct {
 	At      Place   // where the mark of the move is drawn
 	Known   bool    // At is set; a move that changes nothing, like a pass, has no place
 	Label   bool    // At is the label of a column that the move changes, and equals the name of the move
 	Changed []Place // the squares that the move changes
+	Path    []Place // the squares that the name of the move contains, if there are at least two: a1-a4xd7
 }
 
 // Spots returns the spots of moves, in the same order.
@@ -50,12 +52,19 @@ func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 	all := make([]Spot, len(moves))
 	for i, m := range moves {
 		after := g.Picture(m.To)
-		s := Spot{Changed: Changes(before, after)}
+		s := Spot{Changed: Changes(before, after), Path: path(before, m.Name)}
 		changes := func(x int) bool { return slices.ContainsFunc(s.Changed, func(c Place) bool { return c.X == x }) }
 		if x := slices.Index(before.Below, m.Name); changes(x) {
 			s.At, s.Known, s.Label = Place{x, len(before.Rows)}, true, true
 		} else if x := slices.Index(before.Above, m.Name); changes(x) {
 			s.At, s.Known, s.Label = Place{x, -1}, true, true
+		} else if s.Path != nil {
+			s.Known = true
+			for _, c := range s.Path { // where the piece is after the move
+				if after.Rows[c.Y][c.X].Text != game.Empty {
+					s.At = c
+				}
+			}
 		} else if len(s.Changed) > 0 {
 			s.At, s.Known = s.Changed[0], true
 			for _, c := range s.Changed { // preferably where a piece is placed
@@ -69,6 +78,31 @@ func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 	}
 	return all
 }
+
+// path returns the squares whose names, the labels of column and row, are in the name of a move, if there are at
+// least two.
+func path(pic game.Picture, move string) (places []Place) {
+	squares := map[string]Place{}
+	for y := range pic.Left {
+		for x := range pic.Above {
+			if pic.Left[y] != "" && pic.Above[x] != "" {
+				squares[pic.Above[x]+pic.Left[y]] = Place{x, y}
+			}
+		}
+	}
+	for _, word := range words.FindAllString(move, -1) {
+		if at, ok := squares[word]; ok {
+			places = append(places, at)
+		}
+	}
+	if len(places) < 2 {
+		return nil
+	}
+	return places
+}
+
+// words are what may be the names of squares.
+var words = regexp.MustCompile(`[a-z][0-9]+`)
 
 // Changes returns the squares that differ.
 func Changes(before, after game.Picture) (places []Place) {
@@ -85,9 +119,11 @@ func Changes(before, after game.Picture) (places []Place) {
 
 // Clicked reports whether a click on a square can mean the move. For a move with a label,
 // it may be any square of the label's column; if there are labels above and below, of the
-// nearer half.
+// nearer half. For a move with a path, it may be any square of the path.
 func (s Spot) Clicked(pic game.Picture, at Place) bool {
 	switch {
+	case s.Path != nil:
+		return slices.Contains(s.Path, at)
 	case !s.Label:
 		return slices.Contains(s.Changed, at)
 	case at.X != s.At.X:
@@ -98,6 +134,20 @@ func (s Spot) Clicked(pic game.Picture, at Place) bool {
 		return at.Y < len(pic.Rows)/2
 	}
 	return at.Y >= len(pic.Rows)-len(pic.Rows)/2
+}
+
+// Meant returns the moves that clicks on squares can mean, and whether they mean exactly one. Of moves with
+// the same squares, it is the one with the path in this order. A path needs at least two clicks.
+func Meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool) {
+	for i, s := range all {
+		if slices.Equal(s.Path, clicks) {
+			return []int{i}, true
+		}
+		if !slices.ContainsFunc(clicks, func(at Place) bool { return !s.Clicked(pic, at) }) {
+			moves = append(moves, i)
+		}
+	}
+	return moves, len(moves) == 1 && (all[moves[0]].Path == nil || len(clicks) > 1)
 }
 
 // Towards returns the index of the move whose place is nearest to that of move from in the

@@ -1,10 +1,13 @@
 package board
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // boards is a game whose positions are only boards.
@@ -30,5 +33,46 @@ func TestSpots(t *testing.T) {
 	}
 	if s := spots[1]; !s.Label || s.At != (Place{1, -1}) {
 		t.Errorf("move b changes column b: %+v", s)
+	}
+}
+
+// TestMeant checks clicks on squares in games whose moves have paths: of two pushes of Quixo with the same ends,
+// the first click is where the cube is taken.
+func TestMeant(t *testing.T) {
+	for _, tt := range []struct{ spec, position, clicks, want string }{
+		{"quixo size=3", "", "a1", "a1-a3 a1-c1 a2-a1 a3-a1 b1-a1 c1-a1"},
+		{"quixo size=3", "", "a1 a3", "a1-a3!"},
+		{"quixo size=3", "", "a3 a1", "a3-a1!"},
+		{"quixo size=3", "", "b2", ""},
+		{"mills men=3", "W.W/.../BB. W 1 1", "b3", "b3xa1 b3xb1"},
+		{"mills men=3", "W.W/.../BB. W 1 1", "b3 b1", "b3xb1!"},
+		{"mills men=3", "W.W/.../BB. W 1 1", "b2", "b2!"},
+		{"teeko variant=standard", "", "c3", "c3!"},
+		{"dobutsu", "", "b3", "Cb3b2"},
+		{"dobutsu", "", "b3 b2", "Cb3b2!"},
+		{"dodgem size=3", "", "a1", "a1r!"},
+	} {
+		g := must.Get(all.Kinds().Parse(tt.spec))(t)
+		p := g.Start()
+		if tt.position != "" {
+			p = must.Get(g.Parse(tt.position))(t)
+		}
+		pic, moves := g.Picture(p), g.Moves(nil, p)
+		var clicks []Place
+		for name := range strings.FieldsSeq(tt.clicks) {
+			clicks = append(clicks, Place{slices.Index(pic.Above, name[:1]), slices.Index(pic.Left, name[1:])})
+		}
+		found, one := Meant(Spots(g, p, moves), pic, clicks)
+		var names []string
+		for _, i := range found {
+			names = append(names, moves[i].Name)
+		}
+		got := strings.Join(names, " ")
+		if one {
+			got += "!"
+		}
+		if got != tt.want {
+			t.Errorf("%s, %q: clicks on %s mean %s, want %s", tt.spec, g.AppendText(nil, p), tt.clicks, got, tt.want)
+		}
 	}
 }

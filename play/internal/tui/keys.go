@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
@@ -389,32 +390,24 @@ func (m *model) enterPick() tea.Cmd {
 	return m.enter()
 }
 
-// clickSquare selects among the moves that change all squares clicked so far. If there is
-// only one, it is played. If there are several, the first is selected, and another click on
-// the same square selects the next.
+// clickSquare selects among the moves that the squares clicked so far can mean. If they mean
+// one, it is played. Otherwise the first is selected, and another click on the same square selects
+// the next, or plays the only one.
 func (m *model) clickSquare(at board.Place) tea.Cmd {
 	if !m.mayMove() {
 		m.show("", m.cannot(""))
 		return nil
 	}
 	pic := m.g.Picture(m.h.Position())
-	may := func(squares []board.Place) (which []int) {
-		for i, s := range m.spots {
-			if !slices.ContainsFunc(squares, func(p board.Place) bool { return !s.Clicked(pic, p) }) {
-				which = append(which, i)
-			}
-		}
-		return which
-	}
 	again := slices.Contains(m.clicked, at)
 	squares := m.clicked
 	if !again {
 		squares = append(slices.Clone(m.clicked), at)
 	}
-	which := may(squares)
+	which, one := board.Meant(m.spots, pic, squares)
 	if len(which) == 0 { // start over with this square
 		squares = []board.Place{at}
-		which = may(squares)
+		which, one = board.Meant(m.spots, pic, squares)
 	}
 	m.typed, m.clicked = "", squares
 	m.show("", nil)
@@ -422,7 +415,7 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 	case len(which) == 0:
 		m.clicked, m.selected = nil, -1
 		m.show("", errors.New("there is no move"))
-	case len(which) == 1:
+	case one || again && len(which) == 1:
 		m.selected = which[0]
 		return m.enterPick()
 	default:
@@ -431,7 +424,7 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 			next = (i + 1) % len(which)
 		}
 		m.selected = which[next]
-		m.show(fmt.Sprintf("%d moves here: click again for the next, Enter plays it", len(which)), nil)
+		m.show(numfmt.Count(len(which), "move")+" here: click again for the next, Enter plays it", nil)
 	}
 	return nil
 }

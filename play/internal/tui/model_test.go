@@ -675,19 +675,49 @@ func TestHint(t *testing.T) {
 	expect(t, m, "you have won after 5 moves")
 }
 
+// clickOn clicks at what means this.
+func clickOn(t *testing.T, m *model, what any) tea.Cmd {
+	t.Helper()
+	for _, z := range m.draw().zones {
+		if z.press == what {
+			_, cmd := m.Update(tea.MouseClickMsg{X: z.from, Y: z.y, Button: tea.MouseLeft})
+			return cmd
+		}
+	}
+	t.Fatalf("nothing to click at for %v:\n%s", what, m.draw().plain())
+	return nil
+}
+
+// TestPaths draws boards of points with their lines, and hands; a piece moves by clicks on what its name
+// contains: its square or hand, the next one, and a piece that it takes.
+func TestPaths(t *testing.T) {
+	clicked := func(spec string, squares ...board.Place) *model { // without the search of the positions
+		m := newModel(Options{Game: solved.Game(t, spec), Search: search.Options{Memory: 1 << 20}, Seats: twoPeople})
+		t.Cleanup(m.close)
+		m.Init()
+		for _, square := range squares {
+			clickOn(t, m, square)
+		}
+		return m
+	}
+	m := clicked("mills men=3", board.Place{X: 0, Y: 0}, board.Place{X: 4, Y: 4}, board.Place{X: 0, Y: 2}, board.Place{X: 2, Y: 4})
+	for _, line := range []string{" a       b       c ", " 3   W───────.───────. ", " │   ╲   │   ╱   │ ", " 1               1 "} {
+		expect(t, m, line)
+	}
+	clickOn(t, m, board.Place{X: 0, Y: 4})
+	clickOn(t, m, board.Place{X: 4, Y: 4})
+	if got := strings.Join(m.names, " "); got != "a3 c1 a2 b1 a1xc1" {
+		t.Error(got)
+	}
+	m = clicked("dobutsu", board.Place{X: 1, Y: 3}, board.Place{X: 1, Y: 2}, board.Place{X: 2, Y: 1}, board.Place{X: 1, Y: 2}, board.Place{X: 2, Y: 5}, board.Place{X: 0, Y: 3})
+	if got := strings.Join(m.names, " "); got != "Cb3b2 Ec1b2 C*a3" {
+		t.Error(got)
+	}
+}
+
 // TestMouse checks clicks on columns, squares, moves of the list and keys.
 func TestMouse(t *testing.T) {
-	at := func(m *model, what any) tea.Cmd {
-		t.Helper()
-		for _, z := range m.draw().zones {
-			if z.press == what {
-				_, cmd := m.Update(tea.MouseClickMsg{X: z.from, Y: z.y, Button: tea.MouseLeft})
-				return cmd
-			}
-		}
-		t.Fatalf("nothing to click at for %v:\n%s", what, m.draw().plain())
-		return nil
-	}
+	at := func(m *model, what any) tea.Cmd { return clickOn(t, m, what) }
 	m := start(t, three, nil)
 	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, pick(0), "U"} {
 		perform(t, m, at(m, what))

@@ -101,6 +101,7 @@ func (s *screen) at(x, y int) any {
 // inASCII are replacements for characters that are not ASCII; others become question marks.
 var inASCII = map[rune]rune{
 	'…': '.', '·': '.', '×': 'x', '–': '-', '█': '#', '▉': '#', '▊': '#', '▋': '#', '▌': '#', '▍': '.', '▎': '.', '▏': '.',
+	'─': '-', '│': '|', '╱': '/', '╲': '\\',
 }
 
 // ascii replaces all characters that are not ASCII.

@@ -601,6 +601,7 @@ func (m *model) drawHelp(s *screen) {
 // A square is a square of the board as it is drawn.
 type square struct {
 	text string
+	lead string // what is left of the text, up to the next square
 	style
 	place    board.Place
 	press    bool
@@ -685,9 +686,9 @@ func (b grid) draw(s *screen, x, y int) {
 		s.put(x, at, fmt.Sprintf("%*s", b.left, r.left), style{tone: quiet})
 		for j, sq := range r.squares {
 			from := x + b.left + j*(b.cell+1)
-			text := fmt.Sprintf("%*s", b.cell, sq.text)
-			lead := len(text) - len(strings.TrimLeft(text, " "))
-			s.put(from+1+lead, at, text[lead:], sq.style)
+			lead := b.cell - utf8.RuneCountInString(sq.text)
+			s.put(from, at, strings.Repeat(strings.TrimSpace(sq.lead), 1+lead), style{tone: quiet})
+			s.put(from+1+lead, at, sq.text, sq.style)
 			if sq.selected {
 				s.put(from+lead, at, "[", style{bold: true})
 				s.put(from+1+b.cell, at, "]", style{bold: true})
@@ -714,12 +715,12 @@ func (m *model) focus() board.Place {
 func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 	last := m.lastChanges(pic)
 	squares := make([]row, len(pic.Rows))
-	for y := range pic.Rows {
+	for y, strokes := range pic.Strokes() {
 		if pic.Left != nil {
 			squares[y].left = pic.Left[y]
 		}
 		for x, sq := range pic.Rows[y] {
-			out := squareOf(sq)
+			out := squareOf(sq, strokes[x])
 			out.place = board.Place{X: x, Y: y}
 			out.reverse = slices.Contains(pic.Won, [2]int{x, y})
 			out.underline = slices.Contains(last, out.place) || slices.Contains(m.clicked, out.place)
@@ -769,12 +770,11 @@ func (m *model) rows(pic game.Picture, marks bool) (rows []row) {
 }
 
 // squareOf returns a square of a picture, as it is drawn.
-func squareOf(sq game.Square) square {
-	out := square{text: sq.Text, press: true}
-	if sq.Kind == game.Gap {
-		out.text, out.press = "", false
-	}
+func squareOf(sq game.Square, stroke game.Stroke) square {
+	out := square{text: sq.Text, lead: stroke.Lead, press: true}
 	switch {
+	case sq.Kind == game.Gap:
+		out.text, out.press, out.style = stroke.Text, false, style{tone: quiet}
 	case sq.Owner != game.Nobody:
 		out.style = style{tone: first + tone(sq.Owner-game.OfFirst), bold: true}
 	case sq.Text == game.Empty:

@@ -1,12 +1,10 @@
 package inline
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -28,19 +26,14 @@ const (
 	pageMemory = 96
 	pageRanges = 256
 	pageCursor = 10 << 10
-	// boxMemory is the size of a range in a pass: its box, its entries in slices, and where
-	// its messages are in a few files. emptyBoxMemory is its size if it receives no messages,
-	// and placeMemory that of a range in the index of the states.
-	boxMemory      = 256
-	emptyBoxMemory = 40
-	placeMemory    = 32
 )
 
-// Memory of lists, in bytes; see package layers.
+// Memory of layers, in bytes; see package layers.
 const (
 	rowMemory = 16 // a loaded row, and the same again while rows are sorted
-	// intervalMemory is for a row of an interval, and its state, including the intervals that wait to be written.
-	intervalMemory = (2*listsAhead + 3) * rowMemory
+	// intervalMemory is for a row that a worker receives: loaded, sorted, looked up in three lists, new, and its state;
+	// and for the rows and states of the intervals that wait to be written. A row of any other kind takes less.
+	intervalMemory = (7 + 2*listsAhead) * rowMemory
 	sentRowMemory  = 34        // a row waiting in an outbox
 	outboxMemory   = 1 << 20   // an empty outbox
 	cellMemory     = 40 + 16   // a cell in the index of a file, and while keys are divided into intervals
@@ -68,19 +61,7 @@ const (
 	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
 	balancedShare = 0.3
 
-	// inboxShare is the divisor of memory for inboxes in a pass; passPercent is the percentage
-	// that remains for everything else, with a tenth left to the garbage collector.
-	inboxShare  = 4
-	passPercent = 90 - 100/inboxShare
-
-	// outboxShare is the divisor of memory for rows that wait in the outboxes of a pass over a
-	// game with cycles.
-	outboxShare = 16
-
-	// edgesShare is the divisor of memory for the edges of a game with cycles that stay in memory.
-	edgesShare = 8
-
-	// listsTenths is how many tenths of memory the plans of lists may use. Rows and runs of
+	// listsTenths is how many tenths of memory the plans of layers may use. Rows and runs of
 	// all sizes come and go in every worker, which fragments the heap more than other jobs do:
 	// with nine tenths, the resident memory reached --memory on many cores, and exceeded it.
 	listsTenths = 6
@@ -133,7 +114,7 @@ func (n *needs) of(workers int, f preset) int {
 type plan struct {
 	workers int
 	preset
-	interval, outbox int // numbers of rows, for lists and for edges that are stored
+	interval, outbox int // numbers of rows, for layers
 }
 
 // left returns how much memory a job may use. A tenth of all memory is left to the garbage
@@ -161,53 +142,10 @@ func (r *Runner) spare(n *needs) int {
 	return r.left() - n.of(runtime.GOMAXPROCS(0), presets[0]) - r.memory()/imagesShare - r.memory()/blocksShare
 }
 
-// planPass returns the plan of a pass over a game with cycles, beside the edges in memory if both fit; otherwise
-// it drops them. It returns an error if even the smallest plan does not fit into memory.
-func (r *Runner) planPass(g game.Cyclic, n needs) (plan, error) {
-	if r.edges != nil {
-		beside := n
-		beside.shared += r.edges.Memory()
-		if beside.of(1, presets[len(presets)-1]) <= r.left() {
-			return r.plan(beside), nil
-		}
-		r.edges = nil
-	}
-	p := r.plan(n)
-	n.shared -= int(game.Ranges(g)) * (boxMemory - emptyBoxMemory) // assume that no range receives messages
-	if missing := n.of(1, presets[len(presets)-1]) - r.left(); missing > 0 {
-		return p, tooLittle(missing * 100 / passPercent)
-	}
-	return p, nil
-}
-
-// planMap is planPass for a map beside the outboxes of the last reduce, if both fit; otherwise it drops these.
-func (r *Runner) planMap(g game.Cyclic, n needs) (plan, error) {
-	beside := n
-	for _, o := range r.outboxes {
-		beside.shared += outboxMemory + o.Memory()
-	}
-	if p, err := r.planPass(g, beside); err == nil {
-		return p, nil
-	}
-	r.outboxes = nil
-	return r.planPass(g, n)
-}
-
 // tooLittle returns the error for a job that lacks the given number of bytes of memory.
 func tooLittle(missing int) error {
 	return fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing-1)>>20+1)
 }
-
-// inboxMemory returns how many bytes the inboxes of a pass may use.
-func (r *Runner) inboxMemory() int {
-	if r.InboxMemory > 0 {
-		return r.InboxMemory
-	}
-	return r.memory() / inboxShare
-}
-
-// edgesMemory returns how many bytes the edges may use that stay in memory.
-func (r *Runner) edgesMemory() int { return cmp.Or(r.EdgesMemory, r.memory()/edgesShare) }
 
 func (r *Runner) memory() int {
 	if r.Memory > 0 {
@@ -225,7 +163,7 @@ func (r *Runner) planLayers(g game.Game, loaded, sources []*layers.Source) (plan
 // finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
 // line.
 func finalRowMemory(g game.Game) int {
-	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
+	line := len("''\t65535\n") + max(len(g.AppendText(nil, g.Start())), len("18446744073709551615\tunsolvable\t"))
 	return 3*rowMemory + listsAhead*line/4*5
 }
 
@@ -271,29 +209,19 @@ func (r *Runner) planRows(tiers int, read, sources []*layers.Source, loaded, sen
 }
 
 // Least estimates the minimum memory with which a game can be solved up to the tier until, -1
-// for all tiers, and with or without the text of all positions. For a game by lists or with
-// cycles it is what is known before the first job; a job that needs more, e.g. for the index
+// for all tiers, and with or without the text of all positions. For a game by layers
+// it is what is known before the first job; a job that needs more, e.g. for the index
 // of a large tier, fails when it begins.
 func Least(m game.Method, until int, final bool) int {
-	switch g := m.States; {
-	case m.Blocks != nil:
+	if m.Blocks != nil {
 		return leastBlocks(m.Blocks, until, final)
-	case g != nil:
-		n := passNeeds(g, jobdir.Packed)
-		n.shared = int(min(game.Ranges(g), game.MaxRanges)) * emptyBoxMemory
-		if step.StoresEdges(g, step.Mark) {
-			n.worker += outboxMemory + leastRows*sentRowMemory
-		}
-		bytes := n.of(1, presets[len(presets)-1]) + ownMemory + coreMemory*runtime.GOMAXPROCS(0)
-		return (bytes/passPercent+1)*100 + runner.CodeMemory
-	default:
-		each := intervalMemory + sentRowMemory/2*3
-		if final {
-			each = max(each, finalRowMemory(m.Layers))
-		}
-		bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + game.LastTier(m.Layers)*tierMemory
-		return (bytes/listsTenths+1)*10 + runner.CodeMemory
 	}
+	each := intervalMemory + sentRowMemory/2*3
+	if final {
+		each = max(each, finalRowMemory(m.Layers))
+	}
+	bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + ownMemory + coreMemory*runtime.GOMAXPROCS(0) + game.LastTier(m.Layers)*tierMemory
+	return (bytes/listsTenths+1)*10 + runner.CodeMemory
 }
 
 func leastBlocks(t game.Tiered, until int, final bool) int {
@@ -322,9 +250,6 @@ func indexMemory(ranges float64) int { return int(min(ranges, 1<<62)) / pageRang
 // blockMemory is the memory of a block with this many slots: two bits and a value byte for
 // each.
 func blockMemory(slots int) int { return slots + slots/4 }
-
-// stateMemory is the memory of a state: nine bits for each hash of a range.
-func stateMemory(g game.Cyclic) int { return (block.StatePlanes + 1) * 8 * block.Words(g.RangeSize()) }
 
 // lineMemory is the memory of a record as a line of text.
 func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len("\t255\n") }

@@ -4,9 +4,7 @@
 // With blocks there is no shuffle: each output range pulls its messages from the input blocks,
 // with a few cursors that move forward through the sorted files. With lists, each worker loads
 // an interval of the tier's keys from all messages to the tier, and sends its own messages through
-// an outbox. In a pass over a game with cycles it is not known which ranges will send messages
-// to a range, so messages are merged in memory and, if they need too much memory, in files.
-// The package knows nothing of the loop of jobs.
+// an outbox. The package knows nothing of the loop of jobs.
 //
 // Each method implements work, twice: for its steps, and for the text of all positions. run
 // executes a work.
@@ -26,19 +24,10 @@ import (
 type Runner struct {
 	// Memory is how many bytes the process may use, see Least; 0 means 2 GiB.
 	Memory int
-	// InboxMemory is how many of these bytes are for the inboxes of the ranges in a pass over a game
-	// with cycles; more messages go to files. 0 means a quarter of Memory.
-	InboxMemory int
-	// EdgesMemory is how many of these bytes are for the edges of such a game that gives only rules. More edges are
-	// read from files in each pass. 0 means an eighth of Memory.
-	EdgesMemory int
 
 	kept     *jobdir.Kept     // the output of the last job, if it is in memory: one of tiers
 	tiers    [2]jobdir.Kept   // the input and the output of a job
 	blocks   block.Memory     // has the blocks that a job keeps until it has sorted the images
-	inboxes  []*block.Inbox   // reused from pass to pass
-	early    *shuffle         // the messages that the last pass has sent for the next one; nil: none
-	edges    *layers.Edges    // those that the passes of the last solve needed, if they are in memory
 	lists    listMemory       // reused from job to job
 	outboxes []*layers.Outbox // empty; reused from job to job
 }
@@ -86,10 +75,6 @@ func (r *Runner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) 
 		return run(ctx, j, &blockFinal{text: text{j}, g: blocks})
 	case blocks != nil:
 		return run(ctx, j, &blockWork{job: j, g: blocks})
-	case m.States != nil && final:
-		return run(ctx, j, &stateFinal{text: text{j}, g: m.States})
-	case m.States != nil:
-		return run(ctx, j, &stateWork{job: j, g: m.States})
 	case final:
 		return run(ctx, j, &layerFinal{text: text{j}, g: m.Layers})
 	default:

@@ -13,11 +13,8 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -115,9 +112,9 @@ func TestShardErrors(t *testing.T) {
 	}
 	full := storetest.Unclosed{FS: store.Local{}, Err: errFull}
 	for name, shard := range map[string]interface{ Finish(error) error }{
-		"text":    textShard{create(full)},
-		"rows":    listShard{PartWriter: part(full), answers: part(store.Local{})},
-		"answers": listShard{PartWriter: part(store.Local{}), answers: part(full)},
+		"text":   textShard{create(full)},
+		"rows":   layerShard{rows: part(full), states: part(store.Local{})},
+		"states": layerShard{rows: part(store.Local{}), states: part(full)},
 	} {
 		if err := shard.Finish(nil); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v, want %v", name, err, errFull)
@@ -302,146 +299,36 @@ func TestCutter(t *testing.T) {
 	}
 }
 
-// TestTooManyMessages sends a slot as many counted messages as an inbox can have, and one more, in memory and by files.
-func TestTooManyMessages(t *testing.T) {
-	g := game.WithRanges(testgames.TieGame(), 4)
-	for _, limit := range []int{0, 1 << 20} {
-		s := &shuffle{job: &job{Job: &runner.Job{FS: store.Local{}, Output: t.TempDir()}}, g: g, boxes: make([]box, game.Ranges(g)), limit: limit}
-		l := receiver{shuffle: s}
-		for n := range block.MaxCount + 1 {
-			s.send(0, block.Set{1}, true)
-			err := s.failed()
-			if limit == 0 { // each message is in a file
-				_, err = l.fetch(0)
-			}
-			if (err != nil) != (n == block.MaxCount) {
-				t.Errorf("limit %d, %d messages: %v", limit, n+1, err)
-			}
-		}
-		must.OK(t, s.close())
-	}
-}
-
-// TestSpillError checks that an error of closing a file of messages fails the pass, as does a file that has changed.
-func TestSpillError(t *testing.T) {
-	g := game.WithRanges(testgames.TieGame(), 4)
-	fsys := storetest.Unclosed{FS: store.Local{}, Err: errFull}
-	s := &shuffle{job: &job{Job: &runner.Job{FS: fsys, Output: t.TempDir()}}, g: g, boxes: make([]box, game.Ranges(g))}
-	s.send(0, block.Set{1}, false)
-	if err := s.failed(); !errors.Is(err, errFull) {
-		t.Errorf("%v, want %v", err, errFull)
-	}
-	s.err, s.job.FS = nil, store.Local{}
-	s.send(1, block.Set{1}, false)
-	must.OK(t, os.WriteFile(s.spills[1].name, make([]byte, 100), 0o666))
-	if _, err := (&receiver{shuffle: s}).fetch(1); err == nil || !strings.Contains(err.Error(), "_spill-00001: range 0x1: ") {
-		t.Errorf("%v", err)
-	}
-	must.OK(t, s.close())
-}
-
-// TestLeast checks, for games by lists or with cycles, that the minimum memory is enough for
-// the first job, and that half of it is refused.
+// TestLeast checks that the minimum memory of a game by layers is enough for the first job, and that half of it is refused.
 func TestLeast(t *testing.T) {
-	rules := must.Get(mnk.New(4, 4, 4))(t)
-	cross := must.Get(quickcross.New(4, 4, 3))(t)
-	lists := func(r *Runner) error {
-		_, err := r.planLists(rules, nil)
-		return err
-	}
-	passes := func(g game.Cyclic) func(*Runner) error {
-		return func(r *Runner) error {
-			n := passNeeds(g, jobdir.Packed)
-			n.shared = r.inboxMemory() + int(game.Ranges(g))*boxMemory
-			_, err := r.planPass(g, n)
-			return err
+	for _, g := range []game.Game{must.Get(mnk.New(4, 4, 4))(t), testgames.TieGame()} {
+		least := Least(game.MethodOf(g), -1, false) - runner.CodeMemory
+		if _, err := (&Runner{Memory: least}).planLayers(g, nil, nil); err != nil {
+			t.Errorf("%T: %d bytes: %v", g, least, err)
 		}
-	}
-	for _, tt := range []struct {
-		g    game.Game
-		plan func(*Runner) error
-	}{
-		{rules, lists},
-		{cross, passes(cross)},
-		{gametest.RulesOnly(cross), passes(game.MethodOf(gametest.RulesOnly(cross)).States)},
-	} {
-		least := Least(game.MethodOf(tt.g), -1, false) - runner.CodeMemory
-		if err := tt.plan(&Runner{Memory: least}); err != nil {
-			t.Errorf("%T: %d bytes: %v", tt.g, least, err)
-		}
-		if err := tt.plan(&Runner{Memory: least / 2}); err == nil || !strings.Contains(err.Error(), "M more memory: --resume with a larger --memory continues") {
-			t.Errorf("%T: %d bytes: error %v", tt.g, least/2, err)
+		if _, err := (&Runner{Memory: least / 2}).planLayers(g, nil, nil); err == nil || !strings.Contains(err.Error(), "M more memory: --resume with a larger --memory continues") {
+			t.Errorf("%T: %d bytes: error %v", g, least/2, err)
 		}
 	}
 }
 
-// TestPlanMap checks that the outboxes of the last reduce stay beside a map only if both fit into memory.
-func TestPlanMap(t *testing.T) {
-	g := game.MethodOf(gametest.RulesOnly(must.Get(quickcross.New(4, 4, 3))(t))).States
-	least := Least(game.MethodOf(g), -1, false) - runner.CodeMemory
-	for memory, kept := range map[int]int{least: 0, least + 1<<30: 1} {
-		box := layers.NewOutbox(g, layers.Predecessors, jobdir.Packed, mostRows, func(int, *jobdir.Chunk) error { return nil })
-		for range mostRows {
-			must.OK(t, box.Send(0, layers.Row{}))
-		}
-		must.OK(t, box.Flush())
-		r := &Runner{Memory: memory, outboxes: []*layers.Outbox{box}}
-		n := passNeeds(g, jobdir.Packed)
-		n.shared = r.inboxMemory()
-		if _, err := r.planMap(g, n); err != nil || len(r.outboxes) != kept {
-			t.Errorf("%d bytes: %d outboxes are kept, %v; want %d", memory, len(r.outboxes), err, kept)
-		}
-	}
-}
-
-// TestListPlan checks that the memory of a lists plan fits, or the job is refused.
-func TestListPlan(t *testing.T) {
+// TestLayerPlan checks that the memory of a plan for layers fits, or the job is refused.
+func TestLayerPlan(t *testing.T) {
 	refused := 0
 	g := must.Get(mnk.New(4, 4, 4))(t)
 	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {
 		r := &Runner{Memory: memory}
-		p, err := r.planLists(g, nil)
+		p, err := r.planLayers(g, nil, nil)
 		if err != nil {
 			refused++
 			continue
 		}
-		takes := 2*p.workers*(p.interval*intervalRowMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + g.Tiers()*tierMemory
+		takes := 2*p.workers*(p.interval*intervalMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + ownMemory + g.Tiers()*tierMemory
 		if takes > memory || p.interval < leastRows || p.outbox < leastRows {
 			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
 		}
 	}
 	if refused == 0 {
 		t.Error("no memory is too little")
-	}
-}
-
-// TestManySpills has each message of a pass go to a file of its own, and checks that only some of
-// them are open at a time, that all messages are read, and that none are left.
-func TestManySpills(t *testing.T) {
-	const successors = 3 * mostSpills
-	graph := testgames.Graph{Next: make(map[game.Position][]game.Position), End: map[game.Position]game.Result{}, Size: 2 * successors}
-	for p := range game.Position(successors) {
-		graph.Next[0] = append(graph.Next[0], p+successors)
-		graph.End[p+successors] = game.Loses
-	}
-	fsys := &storetest.OpenFiles{FS: store.Local{}}
-	j := &job{Job: &runner.Job{FS: fsys, Output: t.TempDir()}}
-	s := &shuffle{job: j, g: game.WithRanges(graph, 1), boxes: make([]box, graph.Size)}
-	for _, p := range graph.Next[0] {
-		s.send(p, block.Set{1}, false)
-	}
-	l := receiver{shuffle: s}
-	for _, p := range graph.Next[0] {
-		if h, err := l.fetch(p); err != nil || !h.Some.Has(0) {
-			t.Fatalf("range %d: %v", p, err)
-		}
-	}
-	created := must.Get(filepath.Glob(filepath.Join(j.Output, "_spill-*")))(t)
-	if _, most := fsys.Counts(); len(created) != successors || most != mostSpills+1 {
-		t.Errorf("%d files, %d open at a time, want %d and %d", len(created), most, successors, mostSpills+1)
-	}
-	err := s.close()
-	if open, _ := fsys.Counts(); err != nil || open != 0 {
-		t.Errorf("%d files are left open, %v", open, err)
 	}
 }

@@ -1,21 +1,14 @@
 package inline_test
 
 import (
-	"context"
-	"io"
 	"math/rand/v2"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
@@ -53,55 +46,22 @@ func TestLongEveryBoard(t *testing.T) {
 // TestEverySize compares every small size of all games with brute force.
 func TestEverySize(t *testing.T) { runnertest.EverySize(t, &inline.Runner{}, all.Kinds(), 3000) }
 
-// TestLists solves a board by lists, with much memory and with the least.
-func TestLists(t *testing.T) {
+// TestLayers solves a board by layers, with much memory and with the least.
+func TestLayers(t *testing.T) {
 	g := must.Get(mnk.New(3, 2, 2))(t)
 	runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
 	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
 }
 
-// TestStates solves random graphs with predecessors, and with rules only, with the inboxes and
-// the edges in memory and in files, of which no job may leave spilled inboxes behind.
-func TestStates(t *testing.T) {
+// TestLoops solves random games with tiers, inner moves and images, with much memory and with the least, and computes
+// predecessors in some.
+func TestLoops(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
-		graph := testgames.RandomGraph(r, 2+r.IntN(100))
-		for _, inbox := range []int{0, 1} {
-			counted := &spilling{Runner: inline.Runner{InboxMemory: inbox, EdgesMemory: inbox}, t: t}
-			runnertest.Check(t, counted, game.WithRanges(graph, 8), solved.SameText)
-			runnertest.Check(t, counted, game.WithRanges(gametest.RulesOnly(graph), 8), solved.SameText)
-			if (counted.spills > 0) != (inbox == 1) {
-				t.Errorf("inboxes of %d bytes: %d spill files", inbox, counted.spills)
-			}
-		}
+		o := testgames.RandomOptions(r)
+		o.OfMover, o.Acyclic, o.TiesLate = true, false, false
+		g := testgames.RandomLayered(r, o)
+		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
+		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g.Backward(), solved.SameText)
 	}
-}
-
-// spilling is a runner that counts the spill files, and checks that none of them is left.
-type spilling struct {
-	inline.Runner
-	t      *testing.T
-	spills int
-}
-
-func (s *spilling) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	own := *job
-	own.FS = &spillFS{job.FS, s}
-	stats, err := s.Runner.Run(ctx, &own)
-	if left, _ := filepath.Glob(filepath.Join(job.Output, "_spill-*")); len(left) > 0 {
-		s.t.Errorf("left: %q", left)
-	}
-	return stats, err
-}
-
-type spillFS struct {
-	store.FS
-	s *spilling
-}
-
-func (f *spillFS) Create(name string) (io.WriteCloser, error) {
-	if strings.HasPrefix(filepath.Base(name), "_spill-") {
-		f.s.spills++
-	}
-	return f.FS.Create(name)
 }

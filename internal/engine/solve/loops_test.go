@@ -1,0 +1,370 @@
+package solve_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
+	"github.com/treereduce/treereduce/table"
+)
+
+func quickCross(t *testing.T, w, h, connect int) game.Game {
+	t.Helper()
+	return must.Get(quickcross.New(w, h, connect))(t)
+}
+
+// loopGame returns a game with wins, losses, ties and draws. Three of its four tiers have inner moves.
+func loopGame() *testgames.Layered {
+	return testgames.RandomLayered(rand.New(rand.NewPCG(2895, 2)), testgames.LayeredOptions{Positions: 60, OfMover: true})
+}
+
+// loopGames are games with inner moves: with stored edges, with predecessors that the game computes, and with one tier.
+func loopGames(t *testing.T) []game.Game {
+	g := loopGame()
+	return []game.Game{g, g.Backward(), quickCross(t, 2, 2, 2), gametest.RulesOnly(testgames.TieGame())}
+}
+
+// TestLoopGame checks that the tests of this file test something.
+func TestLoopGame(t *testing.T) {
+	all, g := &failing{at: -1}, loopGame()
+	dir, _ := solved(t, g, func(o *solve.Options) { o.Runner = all })
+	seen := make(map[game.Outcome]bool)
+	for _, v := range valuesIn(t, g, dir) {
+		seen[v.Outcome()] = true
+	}
+	if n := strings.Count(strings.Join(all.ran, " "), ".t"); n != 6 || len(all.ran) != 35 || len(seen) != 4 || g.Tiers() != 3 {
+		t.Errorf("%d tiers, %d outcomes, %d jobs, %d of them passes of ties: %v", g.Tiers(), len(seen), len(all.ran), n, all.ran)
+	}
+}
+
+// bytesOf returns a checksum of each file of the table of a data directory, and of the text. The
+// division of the text into parts does not matter.
+func bytesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, table.Dir, "*"))
+	if err != nil || len(names) < 2 {
+		t.Fatalf("%v: %v", names, err)
+	}
+	sums := map[string]string{"final": fmt.Sprintf("%x", sha256.Sum256([]byte(final(t, dir))))}
+	for _, name := range names {
+		text := must.Get(os.ReadFile(name))(t)
+		sums[filepath.Base(name)] = fmt.Sprintf("%x", sha256.Sum256(text))
+	}
+	return sums
+}
+
+// failing is a runner whose job number at fails, before or after its work.
+type failing struct {
+	inline.Runner
+	at    int // counted from 0
+	after bool
+	ran   []string
+}
+
+var errFailing = errors.New("it is the test")
+
+func (f *failing) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	n := len(f.ran)
+	if n == f.at && !f.after {
+		return runner.Stats{}, errFailing
+	}
+	stats, err := f.Runner.Run(ctx, job)
+	if err == nil && n == f.at {
+		err = errFailing
+	}
+	if err == nil {
+		f.ran = append(f.ran, job.Name)
+	}
+	return stats, err
+}
+
+// interrupted stops a run at any job, before it runs or after it has written everything. The run must resume with
+// that job, and give the same bytes.
+func interrupted(t *testing.T, g game.Game) {
+	t.Helper()
+	all := &failing{at: -1}
+	plain, whole := solved(t, g, func(o *solve.Options) { o.Runner = all })
+	want := bytesOf(t, plain)
+	for at := range all.ran {
+		for _, after := range []bool{false, true} {
+			dir := t.TempDir()
+			o := options()
+			first := &failing{at: at, after: after}
+			o.Runner, o.Reducers, o.MinDrop = first, 2, int64(at/2%2)
+			if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+				t.Fatalf("at %s: %v", all.ran[at], err)
+			}
+			then := &failing{at: -1}
+			o.Runner = then
+			o.Report = texts(func(text string) { t.Errorf("at %s: %s", all.ran[at], text) })
+			r, err := solveInto(t, dir, g, o, store.Resume)
+			if err != nil || r.Positions != whole.Positions {
+				t.Fatalf("at %s: %d positions, %v", all.ran[at], r.Positions, err)
+			}
+			if ran := slices.Concat(first.ran, then.ran); !slices.Equal(ran, all.ran) {
+				t.Errorf("at %s: the jobs were %v, want %v", all.ran[at], ran, all.ran)
+			}
+			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+				t.Errorf("at %s: %v", all.ran[at], diff)
+			}
+		}
+	}
+}
+
+// TestLoopsInterrupted stops runs at any job.
+func TestLoopsInterrupted(t *testing.T) {
+	for _, g := range loopGames(t) {
+		interrupted(t, g)
+	}
+}
+
+// TestLoopOptions checks that no option changes a byte.
+func TestLoopOptions(t *testing.T) {
+	for _, g := range append(loopGames(t), quickCross(t, 3, 3, 3)) {
+		plain, _ := solved(t, g, nil)
+		want := bytesOf(t, plain)
+		for name, change := range map[string]func(*solve.Options){
+			"3 reducers":    func(o *solve.Options) { o.Reducers = 3 },
+			"20 reducers":   func(o *solve.Options) { o.Reducers = 20 },
+			"drop":          func(o *solve.Options) { o.MinDrop = 1 },
+			"keep all":      func(o *solve.Options) { o.KeepAll = true },
+			"keep all text": func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, jobdir.Text, 2 },
+			"little memory": func(o *solve.Options) {
+				o.Runner = &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}
+			},
+		} {
+			dir, _ := solved(t, g, change)
+			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+				t.Errorf("%s, %s: %v", g.Spec(), name, diff)
+			}
+			kept, err := filepath.Glob(filepath.Join(dir, "data_second*.0"))
+			if err != nil || (len(kept) > 0) != strings.HasPrefix(name, "keep") {
+				t.Errorf("%s, %s: %v have been kept", g.Spec(), name, kept)
+			}
+		}
+	}
+}
+
+// TestLoopsCancelled cancels a run at any event.
+func TestLoopsCancelled(t *testing.T) {
+	g := quickCross(t, 3, 3, 3)
+	plain, _ := solved(t, g, nil)
+	want := bytesOf(t, plain)
+	for stop := 1; ; stop += 7 {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		o := options()
+		news := 0
+		o.Report = func(solve.Event) {
+			if news++; news == stop {
+				cancel()
+			}
+		}
+		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
+		_, err := solve.Run(ctx, data, g, o)
+		cancel()
+		data.Close()
+		if news < stop {
+			break
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d events: %v", stop, err)
+		}
+		o.Report = nil
+		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
+			t.Fatalf("after %d events: %v", stop, err)
+		}
+		if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+			t.Errorf("after %d events: %v", stop, diff)
+		}
+	}
+}
+
+// TestLoopsUntil checks that --until-tier counts what the forward passes find, also if the tiers have been made or solved
+// before, and that a run can continue from there.
+func TestLoopsUntil(t *testing.T) {
+	g := loopGame()
+	want := make([]int64, g.Tiers()+1)
+	for p := range testgames.Solve(g) {
+		if g.Canonical(p) == p {
+			want[g.Tier(p)]++
+		}
+	}
+	dir := t.TempDir()
+	o := options()
+	for i, until := range []int{0, 1, 1, 20, -1, 1} {
+		o.UntilTier = until
+		mode := store.Resume
+		if i == 0 {
+			mode = store.Fresh
+		}
+		r := must.Get(solveInto(t, dir, g, o, mode))(t)
+		if n := min(until+1, len(want)); until >= 0 && !slices.Equal(r.Tiers[:n], want[:n]) || r.Solved != (until < 0) {
+			t.Errorf("until %d: %v, solved %v; want %v", until, r.Tiers, r.Solved, want)
+		}
+	}
+}
+
+// TestLoopsDamaged stops runs at any job, and damages a file or a directory that they have left. A resumed run
+// must find the damage, if it reads the file, and give the same bytes.
+func TestLoopsDamaged(t *testing.T) { loopsDamaged(t, 2) }
+
+// TestLongLoopsDamaged damages more.
+func TestLongLoopsDamaged(t *testing.T) {
+	longtest.Skip(t)
+	loopsDamaged(t, 100)
+}
+
+// loopsDamaged tests n damages for each job.
+func loopsDamaged(t *testing.T, n int) {
+	rnd := rand.New(rand.NewPCG(3, 3))
+	damaged, failed := 0, 0
+	for _, g := range loopGames(t)[:2] {
+		all := &failing{at: -1}
+		plain, _ := solved(t, g, func(o *solve.Options) { o.Runner = all })
+		want := bytesOf(t, plain)
+		for at := 1; at < len(all.ran); at++ {
+			for range n {
+				dir, o := t.TempDir(), options()
+				o.Runner, o.MinDrop, o.KeepAll = &failing{at: at}, int64(rnd.IntN(2)), rnd.IntN(3) == 0
+				if rnd.IntN(2) == 0 && o.KeepAll {
+					o.Codec = jobdir.Text
+				}
+				if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+					t.Fatal(err)
+				}
+				what := damage(t, rnd, dir)
+				what = fmt.Sprintf("%s, stopped at %s, %s", g.Spec(), all.ran[at], what)
+				found := false
+				o.Runner, o.Report = &inline.Runner{}, func(e solve.Event) { found = found || e.Kind == solve.Damaged }
+				_, err := solveInto(t, dir, g, o, store.Resume)
+				switch {
+				case err != nil && strings.Contains(err.Error(), dir):
+					t.Logf("%s: %v", what, err)
+					failed++
+				case err != nil:
+					t.Errorf("%s: %v", what, err)
+				default:
+					if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
+						t.Errorf("%s: %v", what, diff)
+					}
+				}
+				if found {
+					damaged++
+				}
+			}
+		}
+	}
+	if damaged == 0 {
+		t.Error("no damage was found")
+	}
+	t.Logf("%d damages were found, %d runs failed", damaged, failed)
+}
+
+// damage damages a file or a directory of a job, or deletes it, and returns what it did.
+func damage(t *testing.T, rnd *rand.Rand, dir string) string {
+	t.Helper()
+	names := glob(t, dir, "data_*/*")
+	name := names[rnd.IntN(len(names))]
+	file := filepath.Join(dir, name)
+	text := must.Get(os.ReadFile(file))(t)
+	switch way := rnd.IntN(8); {
+	case way == 0:
+		must.OK(t, os.RemoveAll(filepath.Dir(file)))
+		return filepath.Dir(name) + " deleted"
+	case way == 1:
+		must.OK(t, os.Remove(file))
+		return name + " deleted"
+	case len(text) == 0:
+		must.OK(t, os.WriteFile(file, []byte("x"), 0o666))
+		return name + " is longer"
+	case way <= 3:
+		n := rnd.IntN(len(text))
+		must.OK(t, os.Truncate(file, int64(n)))
+		return fmt.Sprintf("%s cut to %d bytes", name, n)
+	}
+	at, bit := rnd.IntN(len(text)), byte(1)<<rnd.IntN(8)
+	text[at] ^= bit
+	must.OK(t, os.WriteFile(file, text, 0o666))
+	return fmt.Sprintf("%s, byte %d with bit %d flipped", name, at, bit)
+}
+
+// TestBruteForceQuickCross compares every position of every board of at most 6 squares with a
+// brute force solution, and verifies the tables.
+func TestBruteForceQuickCross(t *testing.T) { bruteForceQuickCross(t, 1, 6) }
+
+// TestLongBruteForceQuickCross does the same for 7 to 9 squares.
+func TestLongBruteForceQuickCross(t *testing.T) {
+	longtest.Skip(t)
+	bruteForceQuickCross(t, 7, 9)
+}
+
+// bruteForceQuickCross tests all boards of least to most squares.
+func bruteForceQuickCross(t *testing.T, least, most int) {
+	for w := 1; w <= most; w++ {
+		for h := (least + w - 1) / w; w*h <= most; h++ {
+			for connect := 1; connect <= max(w, h); connect++ {
+				t.Run(fmt.Sprintf("%d,%d,%d", w, h, connect), func(t *testing.T) {
+					t.Parallel()
+					g := quickCross(t, w, h, connect)
+					dir, _ := solved(t, g, func(o *solve.Options) { o.Final = solve.FinalNo })
+					equalWorth(t, g, valuesIn(t, g, dir), naive.QuickCross{W: w, H: h, Connect: connect}.Solve())
+					if _, err := verify(dir, g); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// equalWorth compares the values of canonical positions with those of all positions.
+func equalWorth(t *testing.T, g game.Game, values map[game.Position]game.Value, worth map[uint64]naive.Worth) {
+	t.Helper()
+	canonical := make(map[game.Position]game.Value)
+	for p, w := range worth {
+		v := game.Value(0)
+		for _, result := range []game.Result{game.Loses, game.Wins, game.Ties} {
+			if result.String() == w.Result {
+				v = result.In(w.Remoteness)
+			}
+		}
+		canonical[game.CanonicalOf(g, p)] = v
+	}
+	if !maps.Equal(values, canonical) {
+		t.Errorf("%s: %d values, want %d, or others", g.Spec(), len(values), len(canonical))
+	}
+}
+
+// TestTies checks ties, which are decided after wins and losses.
+func TestTies(t *testing.T) {
+	graph := testgames.TieGame()
+	for _, g := range []game.Game{graph, gametest.RulesOnly(graph)} {
+		dir, r := solved(t, g, func(o *solve.Options) { o.Reducers = 2 })
+		equalWorth(t, g, valuesIn(t, g, dir), graph.Worth())
+		if r.Value != "TIE in 2" {
+			t.Errorf("%T: %s", g, r.Value)
+		}
+	}
+}

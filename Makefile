@@ -24,7 +24,7 @@ export CGO_ENABLED := 0
 export GOFLAGS     += -trimpath -gcflags=all=-dwarf=false
 
 BUILD       := $(GO) build -ldflags='-s -w'
-STEPS       := init possible solve final create mark ties
+STEPS       := init possible mark begin solve ties values final
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.

@@ -75,6 +75,24 @@ type Symmetric interface {
 	Images(dst []Position, p Position) []Position
 }
 
+// A Decider is a game whose rules decide some positions before play ends, such as those in which the player to move can
+// capture the king. Positions that play can reach only from these are not stored. It is optional.
+type Decider interface {
+	Game
+	// Known returns the value of p that Primitive returns, or a win of the player to move in one
+	// move; 0: the rules do not decide p.
+	Known(p Position) Value
+}
+
+// KnownValue returns the value of a position that the rules decide, with an outcome that names a player: that of a Decider, or
+// else of a terminal position; 0: they do not decide it.
+func KnownValue(g Game, p Position) Value {
+	if d, ok := g.(Decider); ok {
+		return d.Known(p)
+	}
+	return g.Primitive(p)
+}
+
 // CanonicalOf returns the canonical position of p: that of a Symmetric game, in a Mirrored game the smaller one
 // of p and its mirror image, or else p.
 func CanonicalOf(g Game, p Position) Position {

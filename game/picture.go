@@ -19,7 +19,7 @@ type Picture struct {
 	// are none.
 	Above, Below, Left []string
 	// Won are the squares, by column and row, of the winning lines, if any: Line squares of each line, in
-	// order.
+	// order. If Line is 0, they are all squares by which the game is won.
 	Won [][2]int
 	// Line is the number of equal pieces in a row that win; 0 if rows do not win.
 	Line int

@@ -1,7 +1,7 @@
 package game
 
 // Searched is a game that supports fast game tree search, with millions of positions per
-// second: one call returns all that the game knows of a position. If the game is also Layered,
+// second: one call returns all that the game knows of a position. If play always ends (IsAcyclic),
 // a search can prove the value of a position. Otherwise play may return to an earlier
 // position, and a search only looks ahead a limited number of plies.
 type Searched interface {

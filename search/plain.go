@@ -20,11 +20,11 @@ type plain struct {
 	moves    []game.Move
 }
 
-// plainTraits returns the traits of any game, as far as they are known.
-func plainTraits(g game.Game) game.Traits {
+// plainTraits returns the traits of any game, as far as they are known. acyclic is nil if play may have cycles.
+func plainTraits(acyclic game.Layered) game.Traits {
 	t := game.Traits{MaxMoves: 1 << 16}
-	if a, ok := g.(game.Layered); ok {
-		t.MaxPlies = clamp(a.Tiers(), 1, game.MaxRemoteness)
+	if acyclic != nil {
+		t.MaxPlies = clamp(acyclic.Tiers(), 1, game.MaxRemoteness)
 	}
 	return t
 }

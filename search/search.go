@@ -119,7 +119,9 @@ func New(g game.Game, o Options) (*Searcher, error) {
 	}
 	o.Threads = max(o.Threads, 1)
 	s := &Searcher{g: g, now: time.Now}
-	s.acyclic, _ = g.(game.Layered)
+	if game.IsAcyclic(g) {
+		s.acyclic, _ = g.(game.Layered)
+	}
 	fast, ok := g.(game.Searched)
 	s.plainly = !ok
 	if ok {
@@ -128,7 +130,7 @@ func New(g game.Game, o Options) (*Searcher, error) {
 			p.Prepare()
 		}
 	} else {
-		s.traits = plainTraits(g)
+		s.traits = plainTraits(s.acyclic)
 	}
 	if s.traits.KeyBits == 0 {
 		s.traits.KeyBits = g.KeyBits()

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/quixo"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -369,6 +370,21 @@ func TestCycles(t *testing.T) {
 		got := must.Get(s.Search(context.Background(), p, Limit{Depth: 7}))(t)
 		if got.Exact && got.Value != want || !got.Exact && want != 0 && want.Remoteness() <= 7 {
 			t.Fatalf("%q is %v, found %v (exact: %v)", g.AppendText(nil, p), want, got.Value, got.Exact)
+		}
+	}
+}
+
+// TestTiersWithCycles checks what is proven of positions whose moves stay in the last tiers of a game.
+func TestTiersWithCycles(t *testing.T) {
+	g := must.Get(quixo.New(3))(t)
+	s := newSearcher(t, g, Options{Memory: 1 << 20})
+	for p, want := range gametest.Search(gametest.RulesOnly(g)) {
+		if g.Tiers()-g.Tier(p) > 1 || g.Primitive(p) != 0 || p != game.CanonicalOf(g, p) {
+			continue
+		}
+		got := must.Get(s.Search(t.Context(), p, Limit{Depth: 8}))(t) // no value is farther
+		if !got.Exact || got.Value != want {
+			t.Fatalf("%q is %s, found %s (exact: %v)", g.AppendText(nil, p), g.Values().Text(want), g.Values().Text(got.Value), got.Exact)
 		}
 	}
 }

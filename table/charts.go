@@ -25,13 +25,16 @@ var styles = [...]chart.Style{game.Undecided: chart.Draw, game.SecondWins: chart
 
 // Columns returns a picture of the positions by value. For a game with tiers, it has two panels
 // over the tiers: the share of each outcome, and the number of positions on a log scale. For a
-// game with cycles, it has one panel: for each number of moves to the end, the number of
+// game without tiers, it has one panel: for each number of moves to the end, the number of
 // positions with each result on a log scale; the last column shows the draws.
 func (s Stats) Columns() chart.Columns {
 	lines, _ := s.lines()
 	c := chart.Columns{
 		Title: s.heading(), Subtitle: "Positions that play can reach: " + numfmt.Number(s.Positions),
 		Axis: "moves to the end", Class: "remoteness",
+	}
+	if s.folded {
+		c.Subtitle = "Positions that play can reach, one of each with its images: " + numfmt.Number(s.Positions)
 	}
 	all, parts := chart.Series{Style: chart.Plain}, make([]chart.Series, len(s.order()))
 	for _, l := range lines {
@@ -42,8 +45,12 @@ func (s Stats) Columns() chart.Columns {
 			parts[i] = chart.Series{Name: s.word(o), Style: styles[o], Values: append(parts[i].Values, float64(l.by[o]))}
 		}
 	}
-	if s.isCyclic() {
-		c.Panels = []chart.Panel{{Heading: "Positions by moves to the end (log scale), for the player to move", Series: parts}}
+	if s.noTiers {
+		heading := "Positions by moves to the end (log scale)"
+		if s.values.OfMover {
+			heading += ", for the player to move"
+		}
+		c.Panels = []chart.Panel{{Heading: heading, Series: parts}}
 		return c
 	}
 	largest := slices.MaxFunc(append(lines, line{name: "0"}), func(a, b line) int { return cmp.Compare(a.positions, b.positions) })
@@ -67,34 +74,34 @@ func (s Stats) axis() string {
 // describe returns the numbers of a line, one per line.
 func (s Stats) describe(l line) string {
 	text := l.name
-	if !s.isCyclic() {
+	if !s.noTiers {
 		text = fmt.Sprintf("tier %s\npositions: %s", l.name, numfmt.Number(l.positions))
 	}
 	for _, o := range s.order() {
 		switch n := l.by[o]; {
-		case !s.isCyclic():
+		case !s.noTiers:
 			text += fmt.Sprintf("\n%s: %s (%s)", s.word(o), numfmt.Number(n), percent(n, l.positions))
 		case n > 0:
 			text += fmt.Sprintf("\n%s: %s", s.word(o), numfmt.Number(n))
 		}
 	}
-	if !s.isCyclic() {
+	if !s.noTiers {
 		text += fmt.Sprintf("\nfinished: %s (%s)", numfmt.Number(l.finished), percent(l.finished, l.positions))
 	}
 	return text
 }
 
-// Heat returns a picture of the positions by tier and remoteness. A game with cycles has no
-// tiers, and its picture is empty.
+// Heat returns a picture of the positions by tier and remoteness, without draws. Without
+// tiers it is empty.
 func (s Stats) Heat() chart.Heat {
 	h := chart.Heat{
 		Title: s.heading(), Subtitle: "Positions by tier and by moves to the end under best play; a stronger colour is a larger number (log scale)",
 		XAxis: s.axis(), YAxis: "moves to the end", XName: "tier", YName: "remoteness",
 	}
-	for _, o := range s.order() {
+	for _, o := range s.order()[:3] {
 		p := chart.HeatPanel{Name: s.word(o), Style: styles[o]}
 		for _, r := range s.Rows {
-			if r.Outcome == o && !s.isCyclic() {
+			if r.Outcome == o && !s.noTiers {
 				p.Cells = append(p.Cells, chart.Cell{X: r.Tier, Y: r.Remoteness, N: r.Positions})
 			}
 		}

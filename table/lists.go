@@ -14,7 +14,15 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// rowLists is the contents of the table of a game for which only the rules are known: a list
+// canonical returns the position that a table stores in place of p.
+func canonical(g game.Game, p game.Position) game.Position {
+	if s, ok := g.(game.Symmetric); ok {
+		return s.Canonical(p)
+	}
+	return p
+}
+
+// rowLists is the contents of the table of a game that is not game.Tiered: a list
 // of Values for each tier. Such games may have many tiers, so a file is opened when it is
 // first needed. The first layers.MaxOpen of them stay open; the others are opened again for
 // each interval that is read.
@@ -22,6 +30,7 @@ type rowLists struct {
 	g        game.Game
 	acyclic  bool
 	fsys     store.FS
+	data     string // the data directory
 	names    []string
 	seals    []*store.SealedFile
 	interval int // number of rows that are checked at a time; 0: intervalRows
@@ -50,7 +59,7 @@ type cellKey struct {
 const recentCells = 64
 
 func openLists(fsys store.FS, data string, g game.Game, seal *store.Seal) (contents, error) {
-	t := &rowLists{g: g, acyclic: game.IsAcyclic(g), fsys: fsys, tiers: make([]openList, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
+	t := &rowLists{g: g, acyclic: game.IsAcyclic(g), fsys: fsys, data: data, tiers: make([]openList, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
 		cells: newRecent[cellKey, []layers.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
@@ -98,9 +107,7 @@ func (t *rowLists) counts(tier int) (Counts, error) {
 
 // lookup searches the only cell of a tier that may contain the position.
 func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
-	if s, ok := t.g.(game.Symmetric); ok {
-		p = s.Canonical(p)
-	}
+	p = canonical(t.g, p)
 	tier := game.TierOf(t.g, p)
 	f, err := t.tier(tier)
 	if err != nil {

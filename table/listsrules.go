@@ -105,6 +105,7 @@ func (r *listReader) at(slot int) (game.Position, game.Value) {
 }
 
 func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	p = canonical(r.t.g, p)
 	tier := game.TierOf(r.t.g, p)
 	if tier >= len(r.t.tiers) {
 		return 0, 0, 0, false, nil

@@ -3,11 +3,11 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 )
 
@@ -18,24 +18,36 @@ type Predecessor struct {
 	Value game.Value
 }
 
-// Predecessors returns the predecessors of p in the table, in the order of tiers and keys; p must
+// Predecessors returns the predecessors of p that have a value, in the order of tiers and keys; p must
 // be valid. If there are none, and p is not the initial position, then play cannot reach p.
-// For a game whose rules do not give the predecessors, Predecessors reads all tiers before that of
-// p, or the complete table if the game has cycles.
+// For a game whose rules do not give the predecessors, Predecessors reads the tier of p, if it has inner moves, and all
+// tiers before it.
 func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 	if err := t.g.Check(p); err != nil {
 		return nil, err
 	}
 	var predecessors []Predecessor
 	var moves []game.Move
+	var images []game.Position
+	home := canonical(t.g, p)
 	err := t.contents.before(p, func(q game.Position, v game.Value) {
 		if v.Valid() && v.Remoteness() == 0 || t.g.Check(q) != nil {
 			return // terminal, or not a position
 		}
 		moves = t.g.Moves(moves[:0], q)
-		if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {
-			predecessors = append(predecessors, Predecessor{q, moves[i].Name, v})
+		if !slices.ContainsFunc(moves, func(m game.Move) bool { return canonical(t.g, m.To) == home }) {
+			return
 		}
+		images = appendImages(images[:0], t.g, q)
+		for _, q := range images {
+			moves = t.g.Moves(moves[:0], q)
+			if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {
+				predecessors = append(predecessors, Predecessor{q, moves[i].Name, v})
+			}
+		}
+	})
+	slices.SortFunc(predecessors, func(a, b Predecessor) int {
+		return cmp.Or(cmp.Compare(game.TierOf(t.g, a.Position), game.TierOf(t.g, b.Position)), cmp.Compare(a.Position, b.Position))
 	})
 	return predecessors, err
 }
@@ -86,50 +98,28 @@ func (t *blocks) sources(p game.Position) (from []game.Position) {
 	return from
 }
 
-// before calls do for the predecessors of p that the set methods compute. If the game has no
-// set methods for predecessors, it calls do for all positions.
-func (t *states) before(p game.Position, do func(game.Position, game.Value)) error {
-	back, ok := t.g.NewMover().(game.Backward)
-	if !ok {
-		return t.every(do)
-	}
-	size := uint64(t.g.RangeSize())
-	rng := p / size
-	set := make(block.Set, block.Words(game.RangeLen(t.g, rng)))
-	set.Add(int(p % size))
-	var from []game.Position
-	back.Predecessors(rng, set, func(rng uint64, set block.Set) {
-		for slot := range set.All() {
-			from = append(from, rng*size+uint64(slot))
-		}
-	})
-	slices.Sort(from)
-	return eachFound(slices.Compact(from), t.lookup, do)
-}
-
-// every calls do for all positions of the table.
-func (t *states) every(do func(game.Position, game.Value)) error {
-	for b, err := range (&Table{g: t.g, contents: t}).All() {
-		if err != nil {
-			return err
-		}
-		for i, p := range b.Positions {
-			do(p, b.Values[i])
-		}
-	}
-	return nil
-}
-
-// before calls do for all positions of the tiers before that of p.
+// before calls do for the canonical positions of the predecessors that the rules give, or else for all positions of the
+// tiers from which a move may lead to p.
 func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) error {
+	if g, ok := t.g.(game.Reversible); ok {
+		from := g.Predecessors(nil, p)
+		for i, q := range from {
+			from[i] = canonical(t.g, q)
+		}
+		return eachFound(game.Distinct(from, 0), t.lookup, do)
+	}
 	var loader layers.Loader
 	var rows []layers.Row
-	for i := range game.TierOf(t.g, p) {
+	end := game.TierOf(t.g, p)
+	if game.Loops(t.g, end) {
+		end++
+	}
+	for i := range end {
 		f, err := t.tier(i)
 		if err != nil {
 			return err
 		}
-		for _, interval := range layers.Cut(t.interval, f) {
+		for _, interval := range layers.Cut(cmp.Or(t.interval, intervalRows), f) {
 			if rows, err = loader.Load(rows, f, interval); err != nil {
 				return err
 			}

@@ -24,12 +24,12 @@ import (
 // the set methods. For each position that it checks, Parse must read back the position that
 // AppendText wrote (one in 64 of a game that is game.Batched). A terminal position must have the value of the rules. Every move of any
 // other position must lead to a position of the table, and its value must follow from the
-// values of these. If all positions are checked, the table must also contain the initial
+// values of these: a draw has a draw among its successors, and none that the mover wins or ties. If all positions are
+// checked, the table must also contain the initial
 // position, every other position must be the successor of a position of the table, and the
-// recorded counts must be right. In a game with tiers, this finds every error. (In a game with
-// cycles, only Table.Verify finds positions that lead to one another but that no other
-// position leads to.) Memory contains one bit for each position or slot, and the data that
-// each worker caches.
+// recorded counts must be right. This finds every error, except positions of one tier that lead to one another but that
+// no other position leads to. Of the images of a position of a game.Symmetric, the canonical one must be there.
+// Memory contains one bit for each position or slot, and the data that each worker caches.
 type Rules struct {
 	Sample uint64              // how many positions to check, drawn uniformly at random; 0: all
 	Seed   uint64              // seed of the random number generator
@@ -41,7 +41,7 @@ const (
 	rulesEvery = game.BatchSize
 	// textsEvery is the number of positions of a game that computes many at once of which one is written as text and read.
 	textsEvery = 64
-	// rulesKeep is the number of bytes of states or rows that a worker caches.
+	// rulesKeep is the number of bytes of rows that a worker caches.
 	rulesKeep = 32 << 20
 	// rangesAtOnce is the maximum number of ranges that a worker takes at a time. It takes
 	// fewer if there are not enough ranges for every worker to take some rangesTurns times.
@@ -59,8 +59,7 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	cyclic := game.MethodOf(t.g).States != nil
-	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: cyclic, turns: game.MustAlternate(t.g), most: most}, parts)
+	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: !game.IsAcyclic(t.g), most: most}, parts)
 }
 
 // plainRules contains the rules by which values are checked.
@@ -68,7 +67,6 @@ type plainRules struct {
 	game.Game
 	values game.Values
 	cyclic bool // play may never end
-	turns  bool // turns must alternate, and the positions show whose turn it is
 	most   int  // the greatest remoteness that the format can store
 }
 
@@ -189,9 +187,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		var marks reachedSlots // marks made by the moves of this part
 		switch {
 		case part.own:
-			if marks, err = newReached(part, append(firsts, first)); err == nil && g.turns {
-				c.turns = [2]reachedSlots{marks.empty(), marks.empty()}
-			}
+			marks, err = newReached(part, append(firsts, first))
 		case i+1 < len(parts):
 			marks, err = newReached(parts[i+1], nil)
 		}
@@ -203,9 +199,6 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		}
 		if err == nil && part.own {
 			err = c.checkReachable(ctx, part, marks)
-		}
-		if err == nil && g.turns {
-			err = c.checkTurns(ctx, part)
 		}
 		if err != nil {
 			return 0, 0, err
@@ -266,10 +259,6 @@ type rulesCheck struct {
 	g     *plainRules
 	total uint64 // number of positions to check
 
-	// turns has, by player, the positions in which it is the player's turn: where the player moves, and after each
-	// move of the other one. It is nil unless turns must alternate, the positions show them, and all are checked.
-	turns [2]reachedSlots
-
 	mu     sync.Mutex
 	done   uint64
 	report func(share float64)
@@ -277,15 +266,6 @@ type rulesCheck struct {
 
 // reachedSlots is the set of positions that moves lead to, by range.
 type reachedSlots map[uint64]block.Set
-
-// empty returns an empty set for the same ranges.
-func (r reachedSlots) empty() reachedSlots {
-	e := make(reachedSlots, len(r))
-	for rng, set := range r {
-		e[rng] = make(block.Set, len(set))
-	}
-	return e
-}
 
 // add adds a slot. It is safe for concurrent use.
 func (r reachedSlots) add(rng uint64, slot int) { atomic.OrUint64(&r[rng][slot>>6], 1<<(slot&63)) }
@@ -376,28 +356,8 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reache
 				if set != nil && set.Has(int(slot)) {
 					continue
 				}
-				if p, _ := reader.at(int(slot)); p != c.g.Start() {
+				if p, _ := reader.at(int(slot)); p != canonical(c.g.Game, c.g.Start()) {
 					return newFault(c.g.Game, p, "cannot be reached: no move of a position of the table leads to it")
-				}
-			}
-			return nil
-		}
-	})
-}
-
-// checkTurns returns a Fault if a player moves in a position to which the same player has moved. All positions of the
-// part have been checked.
-func (c *rulesCheck) checkTurns(ctx context.Context, part *rulesPart) error {
-	return part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
-		return func(d drawn, slots []uint32) error {
-			rng, _, err := part.ranges.at(d.i)
-			if err != nil {
-				return err
-			}
-			for _, slot := range slots {
-				if c.turns[0][rng].Has(int(slot)) && c.turns[1][rng].Has(int(slot)) {
-					p, _ := reader.at(int(slot))
-					return newFault(c.g.Game, p, "the player to move is the one who has moved to it: in a game without tiers turns must alternate")
 				}
 			}
 			return nil
@@ -409,7 +369,7 @@ func (c *rulesCheck) checkTurns(ctx context.Context, part *rulesPart) error {
 func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
 	return part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
 		one := newRulesPosition(c.g, reader)
-		one.marks, one.turns, one.half = marks, c.turns, part.half
+		one.marks, one.half = marks, part.half
 		return func(d drawn, slots []uint32) error {
 			slots = d.of(slots)
 			return c.check(ctx, one, len(slots), part.half.times(), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
@@ -462,13 +422,12 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int
 // A rulesPosition checks single positions, one after the other.
 type rulesPosition struct {
 	g      *plainRules
+	whole  game.Game // c.g may have some positions only
 	finder finder
 	marks  reachedSlots
-	turns  [2]reachedSlots // see rulesCheck
 	half   *halfPart
 
 	batched game.Batched // nil: each position is computed alone
-	after   game.Game    // for the player to move after a move
 	asked   []game.Position
 	checked int
 	text    []byte
@@ -478,13 +437,13 @@ type rulesPosition struct {
 
 func newRulesPosition(g *plainRules, f finder) *rulesPosition {
 	batched, _ := g.Game.(game.Batched)
-	return &rulesPosition{g: g, finder: f, batched: batched}
+	return &rulesPosition{g: g, whole: g.Game, finder: f, batched: batched}
 }
 
 // ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
 // computed alone.
 func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Position, game.Value)) {
-	c.g, c.after = g, g.Game
+	c.g = g
 	if c.batched == nil {
 		return
 	}
@@ -498,26 +457,16 @@ func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Po
 	if err != nil {
 		return
 	}
-	c.g = &plainRules{batch, g.values, g.cyclic, g.turns, g.most}
-	if g.turns && c.turns[0] == nil {
-		var after []game.Position
-		for _, p := range c.asked {
-			c.moves = batch.Moves(c.moves[:0], p)
-			for _, m := range c.moves {
-				after = append(after, m.To)
-			}
-		}
-		slices.Sort(after)
-		if batch, err := c.batched.Batch(slices.Compact(after)); err == nil {
-			c.after = batch
-		}
-	}
+	c.g = &plainRules{batch, g.values, g.cyclic, g.most}
 }
 
 // check returns a description of what is wrong with a position and its value, or "".
 func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err error) {
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
+	}
+	if of := canonical(c.whole, p); of != p {
+		return fmt.Sprintf("is an image of %s, which stands for it", game.Key(c.g.Game, of)), nil
 	}
 	if c.checked++; c.batched == nil || c.checked%textsEvery == 0 {
 		c.text = c.g.AppendText(c.text[:0], p)
@@ -529,13 +478,6 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	}
 	c.moves = c.g.Moves(c.moves[:0], p)
 	mover := c.g.ToMove(p)
-	if c.turns[0] != nil {
-		rng, slot, _, _, err := c.finder.find(p)
-		if err != nil {
-			return "", err
-		}
-		c.turns[mover].add(rng, slot)
-	}
 	if end := c.g.values.Ended(c.g.Primitive(p), mover); end != 0 {
 		switch {
 		case len(c.moves) > 0:
@@ -556,11 +498,6 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if !ok {
 			return missing(c.g, m), nil
-		}
-		if c.turns[0] != nil {
-			c.turns[mover.Other()].add(rng, slot)
-		} else if c.g.turns && c.after.ToMove(m.To) == mover {
-			return fmt.Sprintf("after move %s it is the same player's turn: in a game without tiers turns must alternate", m.Name), nil
 		}
 		if c.marks != nil {
 			c.marks.add(rng, slot)

@@ -11,10 +11,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/images"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 )
 
 // A Batch contains consecutive positions of a tier, in the order of keys, and their values.
-// For a game with cycles the tier is 0, and the value of a draw is 0.
+// The value of a draw is 0.
 type Batch struct {
 	Tier      int
 	Positions []game.Position
@@ -24,15 +25,21 @@ type Batch struct {
 // A Scan goes through the positions of a table in batches, in the order of tiers and keys. It
 // is safe for concurrent use; each worker has its own reader.
 type Scan struct {
+	// Images means that all images of each position of a game.Symmetric are read. Otherwise, it is the canonical one.
+	// They are sorted first, in a file. Images is set before anything is read.
+	Images bool
+
 	ctx    context.Context // ends reading
+	table  *Table
 	parts  []*rulesPart
 	wanted func(tier int) bool
 
-	once  sync.Once
-	files []scanFile // see all
-	err   error
-	mu    sync.Mutex
-	held  []heldTier // the last two parts that store half of their positions
+	once   sync.Once
+	files  []scanFile // see all
+	err    error
+	imaged *imageScan // nil: no images are read
+	mu     sync.Mutex
+	held   []heldTier // the last two parts that store half of their positions
 }
 
 // A heldTier reads all positions of a part.
@@ -57,12 +64,22 @@ func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool) (*Scan, er
 	if err != nil {
 		return nil, err
 	}
-	return &Scan{ctx: ctx, parts: parts, wanted: wanted}, nil
+	return &Scan{ctx: ctx, table: t, parts: parts, wanted: wanted}, nil
 }
 
-// all returns the files.
+// hasImages reports whether the images of positions are read.
+func (s *Scan) hasImages() bool {
+	_, symmetric := s.table.g.(game.Symmetric)
+	return s.Images && symmetric
+}
+
+// all returns the files, unless images are read.
 func (s *Scan) all() ([]scanFile, error) {
 	s.once.Do(func() {
+		if lists, ok := s.table.contents.(*rowLists); ok && s.hasImages() {
+			s.imaged, s.err = lists.images(s.ctx, s.table.g.(game.Symmetric), s.wanted)
+			return
+		}
 		tier, end := 0, 0
 		for i, part := range s.parts {
 			first := 0
@@ -127,6 +144,8 @@ func (s *Scan) Len() int {
 	switch {
 	case err != nil:
 		return 1 // Read returns the error
+	case s.imaged != nil:
+		return len(s.imaged.intervals)
 	case len(files) == 0:
 		return 0
 	}
@@ -137,7 +156,7 @@ func (s *Scan) Len() int {
 // there are more batches than that, their number is the maximum.
 const mostPlaces = 4 << 20
 
-// Sample draws n of the positions with wanted values, uniformly at random, and returns them in
+// Sample draws n of the positions with wanted values, uniformly at random and without images, and returns them in
 // the order of the scan. The same seed gives the same positions. If reading all batches costs
 // less, Sample returns ok false and no positions.
 func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Value) bool) (picked []Batch, ok bool, err error) {
@@ -192,7 +211,7 @@ func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Valu
 	return picked, true, nil
 }
 
-// All returns an iterator over all positions of the table, in batches. A batch is valid until
+// All returns an iterator over all positions of the table, without images, in batches. A batch is valid until
 // the next one. After an error, the iterator ends.
 func (t *Table) All() iter.Seq2[*Batch, error] {
 	scan, err := t.Scan(context.Background(), func(int) bool { return true })
@@ -220,6 +239,7 @@ type ScanReader struct {
 	part   int
 	reader rulesReader // of part; nil before the first Read
 	slots  []uint32
+	loader layers.Loader // of images
 }
 
 // Reader returns a new reader.
@@ -233,6 +253,9 @@ func (r *ScanReader) Read(i int, b *Batch) (err error) {
 	}
 	if err != nil {
 		return err
+	}
+	if images := r.scan.imaged; images != nil {
+		return images.read(&r.loader, i, b)
 	}
 	n := sort.Search(len(files), func(n int) bool { return files[n].end > i })
 	file := files[n]

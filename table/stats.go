@@ -3,25 +3,26 @@
 package table
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // A Row counts positions: those of a tier that have an outcome in a number of moves.
 type Row struct {
 	Tier       int          // or pass of a run that has not solved its game; 0 in a table without tiers
-	Outcome    game.Outcome // without tiers a game.Result; Undecided: a draw, or not known yet
+	Outcome    game.Outcome // Undecided: a draw, or not known yet
 	Remoteness int          // NoEnd: a draw, or not known yet
 	Positions  uint64
 }
@@ -33,105 +34,128 @@ const NoEnd = -1
 type Stats struct {
 	Game      string     `json:"game"`                 // spec of the game
 	Positions uint64     `json:"positions"`            // in all tiers
-	Stored    uint64     `json:"stored,omitempty"`     // of these, if the table stores about half
+	Stored    uint64     `json:"stored,omitempty"`     // of these, if the table does not store all
+	Bytes     int64      `json:"bytes,omitempty"`      // of the table
 	Value     string     `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"; "": the game is not solved yet
-	ValueByte game.Value `json:"value_byte,omitempty"` // the same as a number; omitted for a game with cycles
+	ValueByte game.Value `json:"value_byte,omitempty"` // the same as a number; omitted for a game without tiers
 	Content   string     `json:"content,omitempty"`    // a checksum, if all files are compact: equal for all ways of solving, unlike their bytes
-	Outcomes  []string   `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, and a tie, if not "X wins", "O wins" and "tie"
+	Outcomes  []string   `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, a tie, and a draw, if not "X wins", "O wins", "tie" and "draw"
 	Rows      []Row      `json:"-"`                    // by tier, then by remoteness; draws come last
-	Moves     int64      `json:"-"`                    // of all positions of a game with cycles that are not terminal
-	Forward   []int64    `json:"-"`                    // for a game with cycles, number of positions by the fewest moves from the initial position
 
-	stored []uint64    // positions that the table stores, by tier; nil: a game with cycles, or one that is not solved yet
-	values game.Values // the words of the game
-	title  string      // the title of the game; "" if it is not known
-	unit   string      // what a tier counts; "" if it is not known
+	noTiers bool        // the game is solved, and has no tiers
+	draws   bool        // play may never end
+	folded  bool        // of the images of a position, one is counted
+	stored  []uint64    // positions that the table stores, by tier, if these are not all; nil: the game is not solved yet
+	values  game.Values // the words of the game
+	title   string      // the title of the game; "" if it is not known
+	unit    string      // what a tier counts; "" if it is not known
 }
 
-// isCyclic reports whether these are the positions of a solved game with cycles.
-func (s *Stats) isCyclic() bool { return s.Value != "" && s.stored == nil }
+// byResult reports whether outcomes are the results of the player to move, as they are called without tiers.
+func (s *Stats) byResult() bool { return s.noTiers && s.values.OfMover }
 
 // order returns the outcomes in the order of columns.
 func (s *Stats) order() []game.Outcome {
-	if s.isCyclic() {
-		return []game.Outcome{game.Outcome(game.Loses), game.Outcome(game.Wins), game.Outcome(game.Ties), game.Outcome(game.Draws)}
+	order := []game.Outcome{game.FirstWins, game.SecondWins, game.Tie}
+	if s.byResult() {
+		order = []game.Outcome{game.Outcome(game.Loses), game.Outcome(game.Wins), game.Outcome(game.Ties)}
 	}
-	return []game.Outcome{game.FirstWins, game.SecondWins, game.Tie}
+	if s.draws {
+		order = append(order, game.Undecided)
+	}
+	return order
 }
 
 // word returns an outcome in words.
 func (s *Stats) word(o game.Outcome) string {
-	if s.isCyclic() {
+	if s.byResult() {
 		return game.Result(o).String()
 	}
 	return s.values.Word(o)
 }
 
-// Stats counts the positions of the table. It reads only the value of the initial position,
-// the counts recorded in the files, and the index of the passes.
+// Stats counts the positions of the table. It reads only the value of the initial position, and
+// the counts recorded in the files. Of the images of a position of a game.Symmetric, it counts one.
 func (t *Table) Stats() (Stats, error) {
+	counts := make([]Counts, t.Tiers()+1)
+	stored := make([]uint64, len(counts))
+	for tier := range counts {
+		var err error
+		if counts[tier], err = t.Counts(tier); err != nil {
+			return Stats{}, err
+		}
+		if b, ok := t.contents.(*blocks); ok && b.half != nil {
+			stored[tier] = b.tiers[tier].Stored()
+		}
+	}
+	s, err := t.stats(counts, stored)
+	_, s.folded = t.g.(game.Symmetric)
+	return s, err
+}
+
+// StatsWithImages is like Stats, but counts all images of each position of a game.Symmetric. It reads the complete table
+// of such a game.
+func (t *Table) StatsWithImages(ctx context.Context) (Stats, error) {
+	if _, ok := t.g.(game.Symmetric); !ok {
+		return t.Stats()
+	}
+	counts, err := t.imageCounts(ctx)
+	stored := make([]uint64, len(counts))
+	for tier := range counts {
+		if err == nil {
+			var canonical Counts
+			canonical, err = t.Counts(tier)
+			stored[tier] = canonical.Total()
+		}
+	}
+	if err != nil {
+		return Stats{}, err
+	}
+	return t.stats(counts, stored)
+}
+
+// stats returns the statistics of counts of all tiers, of which the table stores some if stored is not 0.
+func (t *Table) stats(counts []Counts, stored []uint64) (Stats, error) {
 	v, err := t.start()
 	if err != nil {
 		return Stats{}, err
 	}
 	values := t.g.Values()
-	s := Stats{Game: t.g.Spec(), Value: values.Text(v), values: values, title: game.TitleOf(t.g)}
-	for tier := range t.Tiers() + 1 {
-		if err := s.add(t, tier); err != nil {
+	s := Stats{Game: t.g.Spec(), Value: values.Text(v), Bytes: t.bytes, draws: !game.IsAcyclic(t.g), stored: stored, values: values, title: game.TitleOf(t.g)}
+	_, tiers := t.g.(game.Layered)
+	s.noTiers = !tiers
+	for tier := range counts {
+		if err := s.add(tier, counts[tier]); err != nil {
 			return Stats{}, err
 		}
+		s.Positions, s.Stored = s.Positions+counts[tier].Total(), s.Stored+stored[tier]
 	}
-	for _, r := range s.Rows {
-		s.Positions += r.Positions
-	}
-	if states, ok := t.contents.(*states); ok {
-		for _, found := range states.index.Passes {
-			if step.IsForward(found.Step) {
-				s.Moves += found.Messages
-				if found.Total() > 0 {
-					s.Forward = append(s.Forward, found.Total())
-				}
-			}
-		}
+	if s.noTiers {
 		return s, nil
 	}
 	s.ValueByte, s.unit, s.Content = v, t.g.Info().TierUnit, t.content()
 	for _, o := range s.order() {
 		s.Outcomes = append(s.Outcomes, s.word(o))
 	}
-	if slices.Equal(s.Outcomes, []string{"X wins", "O wins", "tie"}) {
+	if slices.Equal(s.Outcomes[:3], []string{"X wins", "O wins", "tie"}) {
 		s.Outcomes = nil
 	}
 	return s, nil
 }
 
 // add adds the rows of a tier of the table.
-func (s *Stats) add(t *Table, tier int) error {
-	counts, err := t.Counts(tier)
-	if err != nil {
-		return err
-	}
-	_, cyclic := t.contents.(*states)
-	draws := uint64(0)
+func (s *Stats) add(tier int, counts Counts) error {
 	for _, v := range slices.Sorted(maps.Keys(counts)) {
 		switch {
 		case v.Valid():
 			s.Rows = append(s.Rows, Row{tier, v.Outcome(), v.Remoteness(), counts[v]})
-		case cyclic:
-			draws += counts[v]
-		default:
+		case v != 0 || !s.draws:
 			return fmt.Errorf("table: %q: tier %d has %d positions of value byte %d, which is no value", s.Game, tier, counts[v], v)
 		}
 	}
-	if cyclic {
-		s.Rows = append(s.Rows, Row{Remoteness: NoEnd, Positions: draws})
-		return nil
+	if n := counts[0]; n > 0 || s.noTiers {
+		s.Rows = append(s.Rows, Row{tier, game.Undecided, NoEnd, n})
 	}
-	s.stored = append(s.stored, 0)
-	if b, ok := t.contents.(*blocks); ok && b.half != nil {
-		s.stored[tier] = b.tiers[tier].Stored()
-	}
-	s.Stored += s.stored[tier]
 	return nil
 }
 
@@ -173,7 +197,7 @@ func (l *line) add(r Row) {
 	l.rows = append(l.rows, r)
 }
 
-// lines returns a line for each tier; for a game with cycles, one for each number of moves to the end, and one for the
+// lines returns a line for each tier; for a game without tiers, one for each number of moves to the end, and one for the
 // draws. all is their sum.
 func (s *Stats) lines() (lines []line, all line) {
 	at := func(key int) *line {
@@ -192,7 +216,7 @@ func (s *Stats) lines() (lines []line, all line) {
 	}
 	for _, r := range s.Rows {
 		key := r.Tier
-		if s.isCyclic() {
+		if s.noTiers {
 			key = r.Remoteness
 			for below := range key {
 				at(below)
@@ -201,7 +225,7 @@ func (s *Stats) lines() (lines []line, all line) {
 		at(key).add(r)
 		all.add(r)
 	}
-	if s.isCyclic() {
+	if s.noTiers {
 		at(NoEnd).name = "no end"
 	}
 	all.name, all.stored = "total", s.Stored
@@ -209,8 +233,9 @@ func (s *Stats) lines() (lines []line, all line) {
 }
 
 // WriteTable writes the statistics as text: a header, a line for each tier, and a total. The last
-// column is the number of positions that the table stores, if it stores about half. For a
-// game with cycles there is a line for each number of moves to the end, and one for the draws.
+// column is the number of positions that the table stores, if it does not store all. For a
+// game without tiers there is a line for each number of moves to the end, and one for the draws. The size of the table
+// is below.
 func (s Stats) WriteTable(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	lines, all := s.lines()
@@ -218,8 +243,19 @@ func (s Stats) WriteTable(w io.Writer) error {
 	for _, l := range append(lines, all) {
 		fmt.Fprintln(tw, strings.Join(s.cells(l, false), "\t")+"\t")
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil || s.Bytes == 0 {
+		return err
+	}
+	folded := ""
+	if s.folded {
+		folded = "; of each position and its images, one is counted"
+	}
+	_, err := fmt.Fprintf(w, "table: %s, %.2f bits a position%s\n", numfmt.Bytes(float64(s.Bytes)), s.bits(), folded)
+	return err
 }
+
+// bits returns the size of the table divided by the number of positions, in bits.
+func (s *Stats) bits() float64 { return 8 * float64(s.Bytes) / float64(s.Positions) }
 
 // cells returns the cells of a line of the table, or of its header.
 func (s *Stats) cells(l line, header bool) (cells []string) {
@@ -232,17 +268,17 @@ func (s *Stats) cells(l line, header bool) (cells []string) {
 	count := func(head string, n uint64) { add(head, numfmt.Number(n)) }
 	head := "tier"
 	switch {
-	case s.isCyclic() && s.values.Puzzle:
+	case s.noTiers && s.values.Puzzle:
 		head = "moves to solve"
 		if l.key == NoEnd {
 			l.name = s.values.Word(game.Undecided)
 		}
-	case s.isCyclic():
+	case s.noTiers:
 		head = "moves to the end"
 	}
 	add(head, l.name)
 	count("positions", l.positions)
-	if s.isCyclic() {
+	if s.noTiers {
 		add("share", percent(l.positions, s.Positions))
 		for _, o := range s.order() {
 			if !s.values.Puzzle {
@@ -254,8 +290,8 @@ func (s *Stats) cells(l line, header bool) (cells []string) {
 	for _, o := range s.order() {
 		if s.Value != "" {
 			word := s.word(o)
-			if word == "tie" {
-				word = "ties"
+			if word == "tie" || word == "draw" {
+				word += "s"
 			}
 			count(word, l.by[o])
 			add("share", percent(l.by[o], l.positions))
@@ -284,8 +320,25 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(text[:len(text)-1], '}'), nil
 }
 
+// An extended is the JSON object of statistics with more keys.
+type extended struct {
+	Stats
+	more object
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e extended) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal(e.Stats)
+	if err != nil {
+		return nil, err
+	}
+	more, err := json.Marshal(e.more)
+	return append(append(text[:len(text)-1], ','), more[1:]...), err
+}
+
 // WriteJSON writes the statistics as indented JSON. Wins of the first player are always x_wins and wins of the second
-// player o_wins. If the game uses other words, outcomes contains them.
+// player o_wins; without tiers, the results of the player to move are lose, win, tie and draw. If the game uses other
+// words, outcomes contains them.
 func (s Stats) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -295,32 +348,37 @@ func (s Stats) WriteJSON(w io.Writer) error {
 		switch {
 		case s.Value == "":
 			list = append(list, object{"tier", l.key, "positions", l.positions, "finished", l.finished})
-		case !s.isCyclic():
+		case !s.noTiers:
 			list = append(list, s.tierJSON(l))
 		case l.key != NoEnd:
-			list = append(list, object{"remoteness", l.key, "lose", l.by[game.Loses], "win", l.by[game.Wins], "tie", l.by[game.Ties]})
+			list = append(list, append(object{"remoteness", l.key}, s.outcomes(l)[:6]...)) // without draws
 		}
 	}
-	switch {
-	case s.Value == "":
+	if s.Value == "" {
 		return e.Encode(object{"game", s.Game, "solved", false, "tiers", list})
-	case !s.isCyclic():
-		return e.Encode(struct {
-			Stats
-			Tiers []object `json:"tiers"`
-		}{s, list})
 	}
-	return e.Encode(struct {
-		Stats
-		Lose       uint64   `json:"lose"`
-		Win        uint64   `json:"win"`
-		Tie        uint64   `json:"tie"`
-		Draw       uint64   `json:"draw"`
-		Finished   uint64   `json:"finished"`
-		Remoteness []object `json:"remoteness"`
-		Moves      int64    `json:"moves"`
-		Forward    []int64  `json:"forward"`
-	}{s, all.by[game.Loses], all.by[game.Wins], all.by[game.Ties], all.by[game.Draws], all.finished, list, s.Moves, s.Forward})
+	var more object
+	if s.Bytes > 0 {
+		more = object{"bits_per_position", math.Round(100*s.bits()) / 100}
+	}
+	if s.noTiers {
+		more = append(append(more, s.outcomes(all)...), "finished", all.finished, "remoteness", list)
+	} else {
+		more = append(more, "tiers", list)
+	}
+	return e.Encode(extended{s, more})
+}
+
+// outcomes returns the numbers of a line by outcome.
+func (s *Stats) outcomes(l line) (o object) {
+	keys := [...]string{game.FirstWins: "x_wins", game.SecondWins: "o_wins", game.Tie: "ties", game.Undecided: "draws"}
+	if s.byResult() {
+		keys = [...]string{game.Loses: "lose", game.Wins: "win", game.Ties: "tie", game.Draws: "draw"}
+	}
+	for _, outcome := range s.order() {
+		o = append(o, keys[outcome], l.by[outcome])
+	}
+	return o
 }
 
 // tierJSON returns a tier of a table.
@@ -331,12 +389,14 @@ func (s *Stats) tierJSON(l line) object {
 	}
 	values := []object{}
 	for _, r := range l.rows {
-		values = append(values, object{"outcome", s.word(r.Outcome), "remoteness", r.Remoteness, "positions", r.Positions})
+		if r.Remoteness != NoEnd {
+			values = append(values, object{"outcome", s.word(r.Outcome), "remoteness", r.Remoteness, "positions", r.Positions})
+		}
 	}
-	return append(o, "x_wins", l.by[game.FirstWins], "o_wins", l.by[game.SecondWins], "ties", l.by[game.Tie], "finished", l.finished, "remoteness", values)
+	return append(append(o, s.outcomes(l)...), "finished", l.finished, "remoteness", values)
 }
 
-// WriteCSV writes a header (tier, outcome, remoteness, positions) and a line for each row. A game with cycles has no
+// WriteCSV writes a header (tier, outcome, remoteness, positions) and a line for each row. A game without tiers has no
 // column for the tier, and draws have no remoteness. If the game is not solved yet, there is a line for each tier (tier,
 // positions, finished).
 func (s Stats) WriteCSV(w io.Writer) error {
@@ -356,7 +416,7 @@ func (s Stats) WriteCSV(w io.Writer) error {
 		}
 		records = append(records, []string{strconv.Itoa(r.Tier), s.word(r.Outcome), remoteness, fmt.Sprint(r.Positions)})
 	}
-	for i := 0; i < len(records) && s.isCyclic(); i++ {
+	for i := 0; i < len(records) && s.noTiers; i++ {
 		records[i] = records[i][1:]
 	}
 	return csv.NewWriter(w).WriteAll(records)

@@ -1,15 +1,17 @@
 // Package table reads and verifies a solved game, the directory DIR/table. For a game with
 // tiers it contains a file for each tier, from the initial position's on, or shards of such a file
-// (tier-12-00003.blocks), written from the last tier to the first. For a game with cycles it
-// contains one range file, and the index of the passes. The table is complete when it has a seal.
+// (tier-12-00003.blocks), written from the last tier to the first. A game without tiers has one
+// file, of tier 0. The table is complete when it has a seal.
 // Everything that reads a solved game (lookup, statistics, verification, players) needs nothing
 // else, and uses the type Table for every kind of game. The package knows nothing of runners or of
 // the loop of jobs.
 //
 //	game           files                  contents
 //	game.Tiered    tier-00.blocks …       blocks: what the rules do not say of a range
-//	game.Cyclic    positions.blocks       states: bit planes of ranges
-//	game.Layered   tier-00.lists …        rows: positions and values, sorted
+//	all others     tier-00.lists …        rows: positions and values, sorted
+//
+// Of the images of a position of a game.Symmetric, the table stores the canonical one. Look-ups
+// map a position to it, so that users of the package see the positions themselves.
 package table
 
 import (
@@ -31,19 +33,11 @@ import (
 // Dir is the name of the table's directory within a data directory.
 const Dir = "table"
 
-// CyclicFile is the path, within a data directory, of the only file of positions in the table
-// of a game with cycles.
-var CyclicFile = path.Join(Dir, "positions.blocks")
-
-// TierFile returns the path of a tier's file within a data directory. For a game with cycles,
-// whose only tier is 0, it is CyclicFile.
+// TierFile returns the path of a tier's file within a data directory.
 func TierFile(g game.Game, tier int) string {
 	suffix := "lists"
-	switch m := game.MethodOf(g); {
-	case m.Blocks != nil:
+	if game.MethodOf(g).Blocks != nil {
 		suffix = "blocks"
-	case m.States != nil:
-		return CyclicFile
 	}
 	return path.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
 }
@@ -54,6 +48,7 @@ type Table struct {
 	contents contents
 	place    io.Closer // to be closed; nil unless Open made the table
 	sealed   seal
+	bytes    int64 // of all files
 }
 
 // A seal is the file that seals a table, as it was when the table was opened.
@@ -97,13 +92,14 @@ func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, erro
 		}
 	}
 	if err == nil {
+		for _, f := range seal.Files {
+			t.bytes += f.Length
+		}
 		switch m := game.MethodOf(t.g); {
 		case t.g.Info().Vast > 0:
 			err = &store.DamageError{Name: path.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
 		case m.Blocks != nil:
 			t.contents, err = openBlocks(fsys, data, m.Blocks, seal)
-		case m.States != nil:
-			t.contents, err = openStates(fsys, data, m.States)
 		default:
 			t.contents, err = openLists(fsys, data, m.Layers, seal)
 		}
@@ -215,11 +211,11 @@ func (t *Table) Current() bool {
 // Game returns the game that the table solves.
 func (t *Table) Game() game.Game { return t.g }
 
-// Tiers returns the number of the last tier; it is 0 for a game with cycles.
+// Tiers returns the number of the last tier; it is 0 for a game without tiers.
 func (t *Table) Tiers() int { return game.LastTier(t.g) }
 
-// Counts returns the number of positions of a tier by value, as recorded in its file. For a
-// game with cycles, tier 0 contains all positions.
+// Counts returns the number of positions of a tier by value, as recorded in its file. Of the images of a position of a
+// game.Symmetric, it counts one.
 func (t *Table) Counts(tier int) (Counts, error) { return t.contents.counts(tier) }
 
 // Positions returns the number of positions in all tiers.
@@ -234,8 +230,8 @@ func (t *Table) Positions() (all uint64, err error) {
 	return all, nil
 }
 
-// Lookup returns the value of a position; ok is false if play cannot reach it. It reads a part
-// of an index and one block, range or cell, unless it has read them recently.
+// Lookup returns the value of a position; ok is false if play can reach neither it nor an image of it. It reads a part
+// of an index and one block or cell, unless it has read them recently.
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err := t.g.Check(p); err != nil {
 		return 0, false, err
@@ -304,7 +300,7 @@ func missing(g game.Game, m game.Move) string {
 
 // A Fault is an error in the contents of a table: the first one that was found.
 type Fault struct {
-	Tier     int // -1 for a game with cycles
+	Tier     int // -1 for a game without tiers
 	Position game.Position
 	Board    string // the position as text; "" if it is not valid
 	Reason   string

@@ -18,7 +18,7 @@ type contents interface {
 	before(p game.Position, do func(game.Position, game.Value)) error
 	// counts returns the number of positions of a tier by value, as recorded in its file.
 	counts(tier int) (Counts, error)
-	// verify checks the complete table, except the counts of lists. It calls report now and
+	// verify checks the complete table. It calls report now and
 	// then with the share that is done, unless report is nil.
 	verify(ctx context.Context, report func(share float64)) error
 	// parts returns the parts that Rules checks, and the greatest remoteness that the format
@@ -28,7 +28,6 @@ type contents interface {
 }
 
 func (t *blocks) contents() contents   { return t }
-func (t *states) contents() contents   { return t }
 func (t *rowLists) contents() contents { return t }
 
 // start returns the value of the initial position, which every table must contain.

@@ -11,5 +11,4 @@ type contents struct {
 }
 
 func (t *blocks) contents() contents   { return contents{t.lookup, t.counts, t.Close} }
-func (t *states) contents() contents   { return contents{t.lookup, t.counts, t.Close} }
 func (t *rowLists) contents() contents { return contents{t.lookup, t.counts, t.Close} }

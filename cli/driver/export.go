@@ -20,10 +20,12 @@ func (p *program) exportCommand() *cli.Command {
 	return p.reads(&cli.Command{
 		Name:      "export",
 		Usage:     "export positions of a table, one per line",
-		UsageText: "driver export [--data DIRECTORY] [--format FORMAT] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots]",
+		UsageText: "driver export [--data DIRECTORY] [--format FORMAT] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots] [--canonical]",
 		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
 			"the player to move; solved or unsolvable, in a puzzle) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
 			"words), in the order of tiers and hashes. CSV begins with a header line. N may be a range: 3-5.\n" +
+			"Where a table stores one of a position and its images (mirrored, rotated …), all have lines; play need not\n" +
+			"reach them all. --canonical writes those that are stored.\n" +
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
@@ -33,6 +35,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw; solved, unsolvable), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
+			&cli.BoolFlag{Name: "canonical", Usage: "of a position and its images, the one that the table stores"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 		},
@@ -72,7 +75,7 @@ func (p *program) export(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		x := &export.Exporter{Game: t.Game(), Form: form, Wanted: w.Value, Scan: scan, Out: c.App.Writer, Dots: c.Bool("dots")}
+		x := &export.Exporter{Game: t.Game(), Form: form, Wanted: w.Value, Scan: scan, Out: c.App.Writer, Dots: c.Bool("dots"), Canonical: c.Bool("canonical")}
 		if start := x.Game.Start(); x.Dots {
 			if p, err := x.Game.Parse(string(export.Dotted(x.Game.AppendText(nil, start)))); err != nil || p != start {
 				return command.Usagef("--dots: positions of %s cannot be read with dots for blanks", x.Game.Spec())

@@ -48,7 +48,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 	first := false
 	for _, job := range r.Jobs {
 		took += time.Duration(job.Seconds * float64(time.Second))
-		first = first || job.Step == step.Init || job.Step == step.Create
+		first = first || job.Step == step.Init
 	}
 	if !first { // the journal was lost, and a resumed run started a new one
 		return 0, "", refuse("is solved, but "+store.JournalFile+" does not record how long it took", "")

@@ -26,6 +26,7 @@ func (p *program) statsCommand() *cli.Command {
 		Description: "For an unfinished run, as with solve --until-tier, it prints how many positions its tiers\n" +
 			"have, or its passes have found, and how many of them are terminal.",
 		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "images", Usage: "count all images (mirrored, rotated …) of the positions that the table stores; it reads the complete table"},
 			&cli.BoolFlag{Name: "json", Usage: "print JSON, with every remoteness"},
 			&cli.BoolFlag{Name: "csv", Usage: "print CSV, a line for each tier, outcome and remoteness"},
 			&cli.StringFlag{Name: "svg", Usage: "write a picture to `FILE`, on this machine or in HDFS; - is stdout"},
@@ -56,6 +57,9 @@ func (p *program) statsCommand() *cli.Command {
 			}
 			return datadir.WithTable(c.Context, name, p.games, func(t *table.Table, _ *filesys.Place) error {
 				s, err := t.Stats()
+				if c.Bool("images") {
+					s, err = t.StatsWithImages(c.Context)
+				}
 				if err != nil {
 					return err
 				}

@@ -19,18 +19,17 @@ import (
 
 // openFiles opens the file system of the files that a step reads and writes beside its input
 // and output, and adds it to the options. The path of the result is that of --output for a
-// reducer, for files described by what, or else that of --states.
+// reducer, for files described by what.
 func (t *task) openFiles(what string) (*filesys.Place, error) {
-	name, dir := "states", t.states
+	dir := ""
 	if t.work.reduces {
-		name, dir = "output", t.output
-	}
-	if dir == "" && t.work.reduces {
-		return nil, command.Usagef("--output is missing: the directory for %s", what)
+		if dir = t.output; dir == "" {
+			return nil, command.Usagef("--output is missing: the directory for %s", what)
+		}
 	}
 	place, err := filesAt(dir)
 	if err != nil {
-		return nil, fmt.Errorf("--%s %s: %w", name, dir, err)
+		return nil, fmt.Errorf("--output %s: %w", dir, err)
 	}
 	// On this machine the directory exists already. If it was removed with the attempt of a
 	// driver that died, it must not be created again.

@@ -10,8 +10,7 @@ import (
 
 // A sideHelp is the help for one side of a step: a sentence, and, if lines of text illustrate it,
 // an example: input lines, flags in addition to those of the board, and output lines. The
-// examples are Connect N on 2×2 with 2 in a row; for passes, Quick Cross on 2×3 with 2 in a
-// row.
+// examples are Connect N on 2×2 with 2 in a row.
 type sideHelp struct {
 	sentence       string
 	in, flags, out string
@@ -35,17 +34,21 @@ var helpOf = map[string][2]sideHelp{
 		{"Emits positions with their values.", "02\t10", "", "02\t10"},
 		{"Emits each position as its board, in quotes.", "02\t10", "", "'  X '\t10"},
 	},
-	step.Create: {
-		{"Like init, for a game with cycles.", "start", "", "000"},
-		{"Writes the first states: only the initial position is reached. Requires --output.", "", "", ""},
-	},
 	step.Mark: {
-		{"Emits the successors of each position that the last pass added.", "", "", ""},
-		{"Emits the positions that were not reached before. Requires --states and --output.", "", "", ""},
+		{"Emits the rows that it reads, which the previous pass sent within the tier: to-*.N-* of its directory for pass N.", "", "", ""},
+		{"Emits each row, KEY pP, once, and sends the positions that --states does not have to their successors. Requires --tier, --pass, --states and --output.", "", "", ""},
+	},
+	step.Begin: {
+		{"Emits the rows that it reads: the positions of the tier (part-* of all forward passes), and the messages of later tiers.", "", "", ""},
+		{"Counts the values of successors in later tiers, writes the states of all positions, and sends the values of terminal ones within the tier, and due rows, KEY d. Requires --tier, --states (those of all forward passes) and --output.", "", "", ""},
 	},
 	step.Ties: {
-		{"Like solve, for ties, after all wins and losses.", "", "", ""},
-		{"A position is a tie if its best successor is one. Requires --states and --output.", "", "", ""},
+		{"Like solve, for ties, after all wins and losses: pass N reads to-*.tN-*.", "", "", ""},
+		{"Decides the ties of the pass, and sends them to their predecessors in the tier. Requires --tier, --pass, --states, --edges and --output.", "", "", ""},
+	},
+	step.Values: {
+		{"Emits the rows that it reads: the positions of the tier (part-* of begin).", "", "", ""},
+		{"Emits each position with its value, 0 if it is a draw, and sends the values to earlier tiers. Requires --tier, --states and --output.", "", "", ""},
 	},
 }
 
@@ -58,9 +61,10 @@ var purposes = map[string]string{
 	step.Possible: "next tier: the successors of a tier",
 	step.Solve:    "values of a tier, from those of its successors",
 	step.Final:    "boards with their values",
-	step.Create:   "like init, for games with cycles",
-	step.Mark:     "forward pass of a game with cycles: new positions",
-	step.Ties:     "retrograde pass over ties of a game with cycles",
+	step.Mark:     "forward pass over a tier with inner moves: new positions",
+	step.Begin:    "first retrograde job of a tier with inner moves",
+	step.Ties:     "retrograde pass over ties of a tier with inner moves",
+	step.Values:   "values of a tier with inner moves, after all passes",
 }
 
 // description returns the help for one side of a step, under the name of the process. It omits
@@ -72,10 +76,6 @@ func description(games game.Kinds, command, name string, reduces bool) string {
 	}
 	h := helpOf[name][side]
 	flags, known := "--width 2 --height 2 --connect 2", games[0].Name == "connectn"
-	if name == step.Create {
-		flags = "--game quickcross --width 2 --height 3 --connect 2"
-		_, known = games.Named("quickcross")
-	}
 	if h.out == "" || !known {
 		return h.sentence
 	}

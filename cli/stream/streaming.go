@@ -1,8 +1,7 @@
 // Package stream contains the command lines of mapper and reducer: a step as a filter from
 // stdin to stdout that follows the conventions of Hadoop Streaming. It opens files only if a
-// job of the driver uses packed blocks, for the states that a reducer of a game with cycles
-// keeps, and for the messages that a reducer of a game solved by lists sends to other tiers, or
-// the moves that it keeps for the mappers of later passes.
+// job of the driver uses packed blocks, and for the states that a reducer of a game solved by layers
+// reads and writes, the predecessors that it looks up, and the messages that it sends to other jobs.
 package stream
 
 import (
@@ -31,23 +30,22 @@ import (
 	"github.com/treereduce/treereduce/internal/system"
 )
 
-// A side is the map or the reduce of all steps, for games solved by blocks or states, and for
-// games solved by lists.
+// A side is the map or the reduce of all steps, for games solved by blocks, and for games solved by layers.
 type side struct {
 	name    string
 	do      func(name string, m game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	lists   func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	layers  func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	reduces bool
 }
 
 // A task is one side of a step, with what its command line sets.
 type task struct {
-	work           side
-	name           string // the step
-	o              step.Options
-	states, output string // directories
-	in             io.Reader
-	out, stderr    io.Writer
+	work        side
+	name        string // the step
+	o           step.Options
+	output      string // directory
+	in          io.Reader
+	out, stderr io.Writer
 }
 
 // mapSide and reduceSide return the two sides.
@@ -152,15 +150,18 @@ func gameFlag(games game.Kinds) *cli.StringFlag {
 // stepFlags returns the parameters of a step, without its game and the game's parameters.
 func stepFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (required for lists)", EnvVars: command.Environment("tier")},
+		&cli.IntFlag{Name: "tier", Usage: "tier of the positions of this job (required for layers)", EnvVars: command.Environment("tier")},
 		&cli.StringFlag{Name: "turn", Usage: "player to move in this job, X or O (required for solve)", EnvVars: command.Environment("turn")},
 		&cli.StringFlag{Name: "last-round", Usage: "true if the moves of this job fill the board, else false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper", Value: true, EnvVars: command.Environment("combine")},
-		&cli.IntFlag{Name: "number", Usage: "number of the pass over a game with cycles, from 1 (in solve and ties, the remoteness of the new values)", Value: 1, EnvVars: command.Environment("number")},
-		&cli.StringFlag{Name: "states", Usage: "reduce of a game with cycles (map, without bitmap operations): `DIRECTORY` of the previous pass, with the states of all ranges", EnvVars: command.Environment("states")},
-		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: packed parts, shards of the table, new states of a game with cycles, outgoing edges of lists", EnvVars: []string{"mapreduce_task_output_dir"}},
+		&cli.IntFlag{Name: "pass", Usage: "mark, and solve and ties of a tier with inner moves: number of the pass, from 1 (in solve and ties, the remoteness of the new values)", EnvVars: command.Environment("pass")},
+		&cli.StringFlag{Name: "states", Usage: "reduce by layers: `DIRECTORIES` of earlier passes with states, from the oldest to the newest, with commas between them", EnvVars: command.Environment("states")},
+		&cli.IntFlag{Name: "absorb", Usage: "reduce by layers: how many of the newest of --states to write again, together with the new states (begin and values read all)", EnvVars: command.Environment("absorb")},
+		&cli.StringFlag{Name: "edges", Usage: "reduce, solve and ties of a tier with inner moves: `DIRECTORY` of begin, with the predecessors of the tier (not needed if the game computes them)", EnvVars: command.Environment("edges")},
+		&cli.StringFlag{Name: "borders", Usage: "reduce by layers: the first `KEYS` of all partitions except the first, with commas between them; without it, one reducer has all keys", EnvVars: command.Environment("borders")},
+		&cli.StringFlag{Name: "output", Usage: "reduce: `DIRECTORY` for additional files: packed parts, shards of the table, states and messages of layers", EnvVars: []string{"mapreduce_task_output_dir"}},
 		&cli.IntFlag{Name: "part", Usage: "reduce that writes files: number of this reducer", EnvVars: []string{"mapreduce_task_partition"}},
-		&cli.IntFlag{Name: "memory", Usage: "bytes of memory for merging in a mapper, and for sorting in a reducer of lists", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
+		&cli.IntFlag{Name: "memory", Usage: "bytes of memory for merging in a mapper, and for sorting in a reducer by layers", Value: step.DefaultMemory, EnvVars: command.Environment("memory")},
 	}
 }
 
@@ -192,23 +193,19 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if known := step.NamesOf(m); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
-	t := &task{work: work, name: name, states: c.String("states"), output: c.String("output"), in: c.App.Reader, out: c.App.Writer, stderr: c.App.ErrWriter}
-	if t.o, err = options(c, name, m); err != nil {
+	t := &task{work: work, name: name, output: c.String("output"), in: c.App.Reader, out: c.App.Writer, stderr: c.App.ErrWriter}
+	if t.o, err = options(c, m); err != nil {
 		return n, err
 	}
-	switch {
-	case m.Blocks != nil:
+	if m.Blocks != nil {
 		return t.blocks(m)
-	case m.States != nil:
-		return t.pass(m)
-	default:
-		return t.lists(m.Layers)
 	}
+	return t.layers(m.Layers)
 }
 
 // options converts the flags, and the properties that the driver sets for packed records, to
 // the options of a step.
-func options(c *cli.Context, name string, m game.Method) (o step.Options, err error) {
+func options(c *cli.Context, m game.Method) (o step.Options, err error) {
 	o = step.Options{
 		Source:  source(),
 		Turn:    c.String("turn"),
@@ -233,12 +230,9 @@ func options(c *cli.Context, name string, m game.Method) (o step.Options, err er
 			return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
 		}
 	}
-	switch {
-	case m.States != nil:
-		o.Number, err = number(c, name)
-	case m.Layers != nil:
-		o.Tier, err = tier(c, m.Layers)
-	case o.Codec == jobdir.Packed:
+	if m.Layers != nil {
+		err = layerOptions(c, m.Layers, &o)
+	} else if o.Codec == jobdir.Packed {
 		o.Tier, err = tier(c, m.Blocks)
 	}
 	return o, err
@@ -254,16 +248,6 @@ func tier(c *cli.Context, g game.Game) (int, error) {
 		return 0, command.Usagef("--tier %d: expected 0 to %d", n, game.LastTier(g))
 	}
 	return n, nil
-}
-
-// number returns the number of a pass: at least 1, and one that can be the remoteness of the
-// positions that the pass decides; the last pass decides none.
-func number(c *cli.Context, name string) (int, error) {
-	n := c.Int("number")
-	if last := game.MaxByteRemoteness + 1; n > last && (name == step.Solve || name == step.Ties) {
-		return 0, command.Usagef("--number %d: expected %d at most: values have at most %d moves to the end", n, last, game.MaxByteRemoteness)
-	}
-	return n, command.AtLeast(c, 1, "number")
 }
 
 // inTask reports whether this process is a Hadoop task.

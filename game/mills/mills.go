@@ -259,9 +259,7 @@ func (r *rules) move(dst []game.Move, s state, from, to int) []game.Move {
 	s.phase = min(s.phase+1, r.all+(s.phase+1)%2)
 	names, before, taken := r.names[from][to], *other, uint32(0)
 	if r.closed(*own)>>to&1 != 0 {
-		if taken = before &^ r.closed(before); taken == 0 {
-			taken = before
-		}
+		taken = r.free(before)
 	}
 	if taken == 0 {
 		return append(dst, game.Move{Name: names[len(r.points)], To: r.key(s)})
@@ -282,6 +280,14 @@ func (r *rules) closed(men uint32) (in uint32) {
 		}
 	}
 	return in
+}
+
+// free returns those of a player's pieces that can be taken.
+func (r *rules) free(men uint32) uint32 {
+	if free := men &^ r.closed(men); free != 0 {
+		return free
+	}
+	return men
 }
 
 // piece returns what is on a point, as an index of pieces and as a game.Owner.
@@ -336,11 +342,11 @@ func (r *rules) Picture(p game.Position) (pic game.Picture) {
 	return pic
 }
 
-// Evaluate compares the pieces that the players have left, those in mills, and the empty points beside pieces.
+// Evaluate compares the pieces left and the empty points beside them. Counting mills lost matches.
 func (r *rules) Evaluate(p game.Position) (worth int) {
 	s := r.state(p)
 	for _, player := range [...]game.Player{s.mover().Other(), s.mover()} {
-		own := 40*r.left(s, player) + 5*bits.OnesCount32(r.closed(s.men[player]))
+		own := 40 * r.left(s, player)
 		for men := s.men[player]; men != 0; men &= men - 1 {
 			own += bits.OnesCount32(r.beside[bits.TrailingZeros32(men)] &^ (s.men[0] | s.men[1]))
 		}

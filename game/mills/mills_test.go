@@ -2,7 +2,9 @@ package mills
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,17 +141,57 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// Evaluate counts a piece as 40, one in a mill as 5 more, and an empty point beside a piece as 1.
+// Evaluate counts a piece as 40, and an empty point beside a piece as 1.
 func TestEvaluate(t *testing.T) {
 	g := mustNew(t, 9)
 	var _ game.Evaluator = g
 	for text, want := range map[string]int{
 		naiveMills(9).start(): 0,
-		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--. W 6 6": 40 + 3*5 + 2 - 3,
-		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--W B 5 6": 3 - 40 - 3*5 - 4,
+		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--. W 6 6": 40 + 2 - 3,
+		"W--W--W/-B-B-.-/--...--/...-.../--...--/-.-.-.-/.--.--W B 5 6": 3 - 40 - 4,
 	} {
 		if got := g.Evaluate(must.Get(g.Parse(text))(t)); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// TestPredecessors checks that the predecessors of a position are those that have a move there: of all positions
+// of Three Men's, and of some of the others, their predecessors and successors.
+func TestPredecessors(t *testing.T) {
+	for men := range drawings {
+		g := mustNew(t, int(men))
+		r := rand.New(rand.NewPCG(3, 4))
+		var positions []game.Position
+		if men == 3 {
+			positions = slices.Collect(maps.Keys(gametest.Search(gametest.RulesOnly(g))))
+		} else {
+			for range 4 {
+				positions = append(positions, gametest.Walk(r, g, 100)...)
+			}
+		}
+		leads := func(from, to game.Position) bool {
+			return slices.ContainsFunc(g.Moves(nil, from), func(m game.Move) bool { return m.To == to })
+		}
+		taken := 0
+		for _, p := range positions {
+			before := g.Predecessors(nil, p)
+			for i, q := range before {
+				if g.Check(q) == nil && g.Primitive(q) == 0 && (!leads(q, p) || slices.Contains(before[:i], q)) {
+					t.Fatalf("%s: %q has no move, or two, to %q", g.Spec(), g.AppendText(nil, q), g.AppendText(nil, p))
+				}
+			}
+			for _, m := range g.Moves(nil, p) {
+				if !slices.Contains(g.Predecessors(nil, m.To), p) {
+					t.Fatalf("%s: %q is no predecessor after %s", g.Spec(), g.AppendText(nil, p), m.Name)
+				}
+				if strings.Contains(m.Name, "x") {
+					taken++
+				}
+			}
+		}
+		if taken == 0 {
+			t.Errorf("%s: no move takes a piece", g.Spec())
 		}
 	}
 }

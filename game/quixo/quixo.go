@@ -10,9 +10,8 @@
 //
 // A player takes a cube of the border that is blank or has his mark. He pushes it, with his
 // mark on top, into an end of its row or column: the cubes between that end and the gap move on
-// by one square and fill the gap. That end may not be the square from which he took the cube. A
-// cube that is pushed in at an end may leave the board as it was, if all cubes on the way have
-// his mark.
+// by one square and fill the gap. That end may not be the square from which he took the cube. If
+// all cubes on the way have his mark, the board stays as it was, but the turn passes.
 //
 // A row, a column or a long diagonal with one mark only is a line. If there is a line of the
 // other player after a move, the other player has won, even if there is a line of the player who
@@ -20,9 +19,9 @@
 // never end. A player always has a move: if all cubes of the border have the other's mark, there
 // is a line.
 //
-// The rules are those of Gigamic's leaflet for two players, on smaller boards also, as in
-// GamesmanOne of GamesCrafters. That 4×4 is won by the first player was shown by them, too; 5×5
-// was shown to be a draw by Tanaka, Bonnet, Tixeuil and Tamura (Quixo Is Solved, 2020).
+// The rules are those of Gigamic's leaflet for two players. On smaller boards, they are those of
+// GamesmanOne (GamesCrafters), by which the first player wins 3×3 in 7 moves and 4×4 in 21. On 5×5,
+// neither player can force a win: Tanaka, Bonnet, Tixeuil and Tamura, Quixo Is Solved (2020).
 //
 // Package square describes the hash.
 package quixo

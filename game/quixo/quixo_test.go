@@ -139,6 +139,19 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// The boards of all tiers are those with three kinds of cubes, for either player to move. Only 5×5 has too many.
+func TestInfo(t *testing.T) {
+	for size, want := range map[int]float64{3: 2 * 19683, 4: 2 * 43046721, 5: 2 * 847288609443} {
+		info, sum := mustNew(t, size).Info(), 0.0
+		for tier := range size*size + 1 {
+			sum += info.Boards(tier)
+		}
+		if vast := info.Vast > 0; sum != want || vast != (size == 5) || vast && info.Vast != want {
+			t.Errorf("%s: %v boards, vast: %v, want %v", info.Title, sum, info.Vast, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	g := mustNew(t, 3)
 	const turn = ": expected a board and, after a blank, the player to move, X or O"

@@ -18,7 +18,13 @@ func mustNew(t testing.TB, variant int) *rules {
 
 func TestContract(t *testing.T) {
 	for number := range variant.Words {
-		gametest.Contract(t, mustNew(t, number))
+		g := mustNew(t, number)
+		gametest.Contract(t, g)
+		for tier := range g.Tiers() + 1 {
+			if g.Loops(tier) != (tier == 8) {
+				t.Errorf("%s: moves may stay in tier %d: %v", g.Spec(), tier, g.Loops(tier))
+			}
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 		return searchFinder(g, o, search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")})
 	}
 	a, ok := g.(game.Layered)
-	if !ok {
+	if !ok || !game.IsAcyclic(g) {
 		return nil, command.Usagef("--by %s: %s has cycles, so the search would not terminate", by, g.Spec())
 	}
 	var o memo.Options

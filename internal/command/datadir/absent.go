@@ -12,7 +12,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/status"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/table"
 )
@@ -40,7 +39,7 @@ func Absent(place *filesys.Place, name string) error {
 		if r.Error != "" {
 			how += ": " + r.Error
 		}
-		if r.Status == solve.Running || strings.Contains(r.Error, step.UseTiers) {
+		if r.Status == solve.Running {
 			goOn = ""
 		}
 	}

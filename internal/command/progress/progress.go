@@ -108,7 +108,7 @@ func (p *Line) Report(e solve.Event) {
 		}
 		return
 	}
-	if e.Done && (step.IsForward(e.Step) || e.Step == step.Init || e.Step == step.Possible) {
+	if e.Done && step.IsForward(e.Step) {
 		p.total += cmp.Or(e.Positions, e.Records) // the retrograde passes visit the same positions again
 	}
 	now := time.Now()

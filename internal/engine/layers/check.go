@@ -91,8 +91,8 @@ func (c *rowCheck) row(row Row, kind Kind) (want string) {
 // predecessor checks the predecessor in a row against the rules.
 func (c *rowCheck) predecessor(row Row) (want string) {
 	if _, reversible := c.g.(game.Reversible); row.Word == row.Key {
-		if row.Key != Start(c.g)[0].Key && !reversible && !game.Loops(c.g, c.tier) {
-			return "p and the key of a predecessor after a tab, as only the initial position has none"
+		if row.Key != Start(c.g)[0].Key && !reversible && !game.Loops(c.g, c.tier) && game.KnownValue(c.g, row.Key) == 0 {
+			return "p and the key of a predecessor after a tab: only the initial position, and those that the rules decide, have none"
 		}
 		return ""
 	}

@@ -62,6 +62,7 @@ func NewKernel(name string, g game.Game, at Stage, out *Outbox, known bool) Kern
 	k.symmetric, _ = g.(game.Symmetric)
 	k.reversible, _ = g.(game.Reversible)
 	k.layered, _ = g.(game.Layered)
+	k.decider, _ = g.(game.Decider)
 	switch {
 	case name == step.Begin:
 		return &begin{k}
@@ -86,6 +87,7 @@ type kernel struct {
 	layered    game.Layered    // nil: one tier
 	symmetric  game.Symmetric  // nil: each position is stored
 	reversible game.Reversible // nil: predecessors are stored
+	decider    game.Decider    // nil: only terminal positions are decided by the rules
 	known      bool
 	asked      game.Game // g, with the positions of batch computed
 	batched    bool
@@ -125,12 +127,12 @@ func (k *kernel) ask(rows []Row, first bool) (err error) {
 	return err
 }
 
-// answer asks the rules for a position that ask has had computed. It sets the moves, one for each successor, and their
-// tiers.
+// answer asks the rules for a position that ask has had computed. It sets the moves, one for each successor, their
+// tiers, and which of the successors the rules decide. These are not asked for in a game that is Batched.
 func (k *kernel) answer(p game.Position) (State, error) {
 	mover := k.asked.ToMove(p)
 	k.moves, k.tiers = k.moves[:0], k.tiers[:0]
-	if v := k.asked.Primitive(p); v != 0 {
+	if v := k.knownValue(p); v != 0 {
 		return decided(k.values.Ended(v, mover)), nil
 	}
 	k.moves = k.asked.Moves(k.moves, p)
@@ -145,18 +147,52 @@ func (k *kernel) answer(p game.Position) (State, error) {
 	} else if n > mostMoves {
 		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, at most %d are provided for", n, mostMoves)}
 	}
-	inner := 0
+	inner, outer, known := 0, 0, State(0)
 	for _, m := range k.moves {
 		tier := k.tierOf(m.To)
 		if tier < k.tier || tier == k.tier && !k.loops || tier > game.LastTier(k.g) {
 			return 0, k.errTier(p, m.To, tier)
 		}
-		if tier == k.tier {
+		ended := false
+		if !k.batched {
+			if v := k.knownValue(m.To); v != 0 {
+				known = k.withKnown(known, k.values.Ended(v, k.g.ToMove(m.To)), mover)
+				ended = true
+			}
+		}
+		switch {
+		case ended:
+			tier |= endedTier
+		case tier == k.tier:
 			inner++
+		default:
+			outer++
 		}
 		k.tiers = append(k.tiers, tier)
 	}
-	return opened(mover, inner, len(k.moves)-inner), nil
+	return opened(mover, known, inner, outer), nil
+}
+
+// knownValue returns the value of a position that the rules decide, with an outcome that names a player.
+func (k *kernel) knownValue(p game.Position) game.Value {
+	if k.decider != nil {
+		return k.decider.Known(p)
+	}
+	return k.asked.Primitive(p)
+}
+
+// endedTier is added to a tier in kernel.tiers for a successor that the rules decide.
+const endedTier = 1 << 16
+
+// withKnown adds to the bits of a state those for a successor of value v that the rules decide.
+func (k *kernel) withKnown(bits State, v game.Value, mover game.Player) State {
+	switch k.resultOf(v, mover) {
+	case game.Wins:
+		return bits | wonBit | blockedBit
+	case game.Ties:
+		return bits | tiedBit | blockedBit
+	}
+	return bits&^(3<<lostShift) | State(max(bits.lost(), v.Remoteness()+1))<<lostShift
 }
 
 // errTier returns the error of a move to a tier to which none may lead.
@@ -211,14 +247,16 @@ func (k *possible) Do(r *Rows) error {
 	return nil
 }
 
-// send sends a position to its successors. A game that is Reversible does not need its predecessors.
+// send sends a position to its successors. The row of a successor that the rules decide, or of any in a Reversible game, names
+// no predecessor: none will get its value.
 func (k *possible) send(p game.Position) error {
 	for i, m := range k.moves {
-		row, to := Row{Key: m.To, Word: p}, At(k.tiers[i], 0)
-		if k.reversible != nil {
+		tier := k.tiers[i] &^ endedTier
+		row, to := Row{Key: m.To, Word: p}, At(tier, 0)
+		if k.reversible != nil || tier != k.tiers[i] {
 			row.Word = m.To
 		}
-		if k.tiers[i] == k.tier {
+		if tier == k.tier {
 			if k.pass == game.MaxRemoteness {
 				return &PositionError{k.g, p, fmt.Sprintf("it is reached after %d moves in its tier, and has another one there: at most %d are provided for", k.pass, game.MaxRemoteness)}
 			}
@@ -358,20 +396,49 @@ func (k *solve) value(p game.Position, state State, messages []Row) (game.Value,
 		}
 		return v, nil
 	}
-	received, best := 0, game.Value(0)
-	for i, m := range messages {
+	received := 0
+	best, any := k.bestKnown(state)
+	for _, m := range messages {
 		received += TimesOf(m.Word)
 		if err := k.checkMessage(m); err != nil {
 			return 0, err
 		}
-		if v := ValueOf(m.Word); i == 0 || k.values.Better(state.Mover(), v, best) {
-			best = v
+		if v := ValueOf(m.Word); !any || k.values.Better(state.Mover(), v, best) {
+			best, any = v, true
 		}
 	}
 	if received != state.outer() {
 		return 0, k.errCount(p, state.outer(), received)
 	}
 	return k.values.Before(best), nil
+}
+
+// bestKnown returns the value of the best of the successors that the rules decide; any is false if there is none.
+func (k *kernel) bestKnown(s State) (v game.Value, any bool) {
+	mover := s.Mover()
+	add := func(w game.Value) {
+		if !any || k.values.Better(mover, w, v) {
+			v, any = w, true
+		}
+	}
+	if s&wonBit != 0 {
+		add(k.successorValue(game.Wins, mover, 0))
+	}
+	if s&tiedBit != 0 {
+		add(k.successorValue(game.Ties, mover, 0))
+	}
+	if n := s.lost(); n > 0 {
+		add(k.successorValue(game.Loses, mover, n-1))
+	}
+	return v, any
+}
+
+// successorValue returns the value of a successor that has a result for the player to move before it.
+func (k *kernel) successorValue(result game.Result, mover game.Player, remoteness int) game.Value {
+	if k.values.OfMover && result != game.Ties {
+		result = game.Wins + game.Loses - result
+	}
+	return k.valueOf(result, mover, remoteness)
 }
 
 // The predecessors to which sendBack sends.
@@ -383,10 +450,13 @@ const (
 // sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
 func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
 	if k.reversible != nil {
+		if k.knownValue(p) != 0 {
+			return nil
+		}
 		return k.sendReversed(p, v, which)
 	}
 	for i, r := range rows {
-		if r.Word == r.Key || i > 0 && r.Word == rows[i-1].Word { // the initial position, or a move to the same position
+		if r.Word == r.Key || i > 0 && r.Word == rows[i-1].Word { // no predecessor, or a move to the same position
 			continue
 		}
 		if err := k.sendTo(p, r.Word, v, which); err != nil {

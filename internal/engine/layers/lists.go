@@ -2,8 +2,7 @@
 // lists of rows. It reads and writes the rows of a directory as files, packed or text (Dir,
 // Source, PartWriter, OutboxWriter), and cuts the keys into intervals that fit into memory (Cut,
 // Loader). It implements the work on an interval (Kernel), and the same work as steps from
-// stdin to stdout (Map, Reduce). For games with cycles that cannot compute predecessors, it
-// stores the edges (Moves). It does not know runners, the loop of jobs, or the table.
+// stdin to stdout (Map, Reduce). It does not know runners, the loop of jobs, or the table.
 //
 // # The method
 //
@@ -32,7 +31,6 @@
 //
 //	a row that a Loader loads                       32 bytes, half of them for sorting
 //	a row that waits in an Outbox                   34 bytes, and 1 MB for each Outbox
-//	an edge that does, below 1<<32 positions        16 bytes
 //	1,024 rows of a tier, in the index of a Source  40 bytes
 //	an open file of a Source or a Dir               some 500 bytes, 48 for each receiving tier
 package layers

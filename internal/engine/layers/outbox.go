@@ -3,7 +3,6 @@ package layers
 import (
 	"cmp"
 	"io"
-	"math"
 	"slices"
 	"sync"
 
@@ -41,18 +40,15 @@ type Outbox struct {
 	last    int      // of pass 0 of all tiers
 	sorter  sorter
 	numbers []int // by receiver; where Flush puts its next row
-
-	edges edgeBuffer // in place of rows, if the game has few enough positions
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
 // the chunk; its stage is only meaningful for text.
 func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(to Stage, c *jobdir.Chunk) error) *Outbox {
 	o := &Outbox{
-		kind: kind, codec: c, most: min(max(1, most), math.MaxInt32), emit: emit, // edgeBuffer.sort counts in 32 bits
+		kind: kind, codec: c, most: max(1, most), emit: emit,
 		chunk: jobdir.NewChunk(g, c),
 		last:  game.LastTier(g),
-		edges: edgeBuffer{bits: edgeBits(g)},
 	}
 	for tier := range o.last + 1 {
 		o.stages = append(o.stages, At(tier, 0))
@@ -65,12 +61,11 @@ func (o *Outbox) Inherit(old *Outbox) {
 	most := min(o.most, cap(old.rows), cap(old.to))
 	o.rows, o.to, o.sorter = old.rows[:0:most], old.to[:0:most], old.sorter
 	o.chunk.Inherit(old.chunk)
-	o.edges.all, o.edges.spare = old.edges.all[:0:min(o.most, cap(old.edges.all))], old.edges.spare
 }
 
 // Memory returns the number of bytes that the buffered rows of o have taken.
 func (o *Outbox) Memory() int {
-	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.to) + 8*(cap(o.edges.all)+cap(o.edges.spare))
+	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.to)
 }
 
 // Send adds a row that is sent to a stage, whose tier is at most the last one of the game.
@@ -112,9 +107,6 @@ func (o *Outbox) makeRoom() error {
 
 // Flush sorts and emits all buffered rows.
 func (o *Outbox) Flush() error {
-	if len(o.edges.all) > 0 {
-		return o.flushEdges()
-	}
 	if len(o.rows) == 0 {
 		return nil
 	}

@@ -7,13 +7,14 @@ import (
 )
 
 // The kernels of this file are the retrograde pass over a tier with inner moves. First, begin receives the values of
-// the successors in later tiers. They fix a win or a loss of some positions, which are due: a due row waits for
-// the pass whose number is the remoteness. Pass r of solve then decides the positions that are won or lost in r, and sends their values to their
-// predecessors in the tier, for pass r+1. The passes of ties follow, and values sends the values to earlier tiers; a
-// position without a value is a draw.
+// the successors in later tiers. Positions that are won by one of these, or a tie, are due: a due row waits for
+// the pass whose number is the remoteness, as a successor in the tier may decide the position before. Pass r of solve
+// decides the positions that are won in r, and those that are lost because their last successor is. It sends their values to their
+// predecessors in the tier, for the pass after their remoteness. The passes of ties follow, and values sends the values
+// to earlier tiers; a position without a value is a draw.
 
-// due is the word of a row that a position sends to itself: its successors in later tiers decide it in the pass that
-// receives the row, unless others did so before.
+// due is the word of a row that a position sends to itself: a successor in a later tier, or one that the rules decide,
+// wins or ties it in the pass that receives the row, unless others decide it before.
 const due = 0
 
 // resultOf returns what the value of a successor means for the player to move.
@@ -41,7 +42,7 @@ func (k *kernel) sendDue(p game.Position, pass int) error {
 	return k.out.Send(At(k.tier, pass), Row{Key: p, Word: due})
 }
 
-// A begin is the kernel of the first retrograde job of a tier. It sends the values of terminal positions.
+// A begin is the kernel of the first retrograde job of a tier.
 type begin struct{ kernel }
 
 func (k *begin) Do(r *Rows) error {
@@ -60,22 +61,23 @@ func (k *begin) Do(r *Rows) error {
 		for from < len(predecessors) && predecessors[from].Key == p {
 			from++
 		}
-		if v := state.Value(); v == 0 {
+		if state.Value() == 0 {
 			if state, err = k.open(p, state, received); err != nil {
 				return err
 			}
-			r.Predecessors = append(r.Predecessors, predecessors[:from]...)
 		} else if len(received) > 0 && k.reversible == nil {
 			return &PositionError{k.g, p, "received a message, but the position is terminal"}
-		} else {
+		}
+		v := state.Value()
+		if v != 0 {
 			k.Finished++
 			if err := k.sendBack(p, predecessors[:from], v, innerTier); err != nil {
 				return err
 			}
-			for _, row := range predecessors[:from] {
-				if k.tierOf(row.Word) < k.tier {
-					r.Predecessors = append(r.Predecessors, row)
-				}
+		}
+		for _, row := range predecessors[:from] { // those that are still needed
+			if row.Word != p && (v == 0 || k.tierOf(row.Word) < k.tier) {
+				r.Predecessors = append(r.Predecessors, row)
 			}
 		}
 		predecessors = predecessors[from:]
@@ -90,7 +92,7 @@ func (k *begin) Do(r *Rows) error {
 
 // open returns the state of an open position after the messages from later tiers, and sends what is due.
 func (k *begin) open(p game.Position, state State, messages []Row) (State, error) {
-	received, lost, longest, won, tied := 0, 0, 0, 0, 0
+	received, lost, longest, won, tied := 0, 0, state.lost(), int(state/wonBit&1), int(state/tiedBit&1)
 	for _, m := range messages {
 		if err := k.checkMessage(m); err != nil {
 			return 0, err
@@ -115,12 +117,16 @@ func (k *begin) open(p game.Position, state State, messages []Row) (State, error
 	if received != state.outer() {
 		return 0, k.errCount(p, state.outer(), received)
 	}
-	blocked := lost < received
-	state = state.with(state.inner(), longest, blocked)
-	if won == 0 && !blocked && state.inner() == 0 {
-		won = longest
+	if lost < received {
+		state |= blockedBit
 	}
-	if won > 0 {
+	state = state.with(state.inner(), longest)
+	switch {
+	case won == 1:
+		return decided(k.valueOf(game.Wins, state.Mover(), 1)), nil
+	case state.inner() == 0 && !state.blocked():
+		return decided(k.valueOf(game.Loses, state.Mover(), longest)), nil
+	case won > 1:
 		if err := k.sendDue(p, won); err != nil {
 			return 0, err
 		}
@@ -214,24 +220,18 @@ func (k *pass) next(p game.Position, state State, messages []Row) (State, error)
 			lost += TimesOf(m.Word)
 		}
 	}
-	if isDue && state.blocked() {
+	if isDue {
 		return decided(k.valueOf(game.Wins, mover, k.pass)), nil
 	}
-	left, longest := state.inner()-lost, state.outer()
+	left := state.inner() - lost
 	if left < 0 {
 		return 0, k.errCount(p, state.inner(), lost)
 	}
-	if lost > 0 {
-		longest = max(longest, k.pass)
-	}
-	state = state.with(left, longest, state.blocked())
+	state = state.with(left, max(state.outer(), k.pass))
 	if left > 0 || state.blocked() {
 		return state, nil
 	}
-	if longest <= k.pass {
-		return decided(k.valueOf(game.Loses, mover, k.pass)), nil
-	}
-	return state, k.sendDue(p, longest)
+	return decided(k.valueOf(game.Loses, mover, state.outer())), nil
 }
 
 // A values is the kernel of the last retrograde job of a tier: it sends the values of positions to earlier tiers. A position without a value is a draw.

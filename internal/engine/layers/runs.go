@@ -59,6 +59,58 @@ func OpenParts(fsys store.FS, dirs []string, g game.Game, tier int, kind Kind) (
 	return all, nil
 }
 
+// Stored is what a job reads beside the rows that it receives: edges, and the states of the tier.
+type Stored struct {
+	Edges    *Source   // the predecessors of the tier's positions; nil: none are stored
+	Runs     []*Source // the states that are only looked up
+	Absorbed []*Source // the states that are written again, or read completely
+
+	// The following fields are of the interval that was loaded last.
+
+	Known    []Row // the states, see Rows.Known
+	absorbed []Row // those in Absorbed
+	looked   []Row
+	union    []Row
+}
+
+// OpenStored opens what is stored in directories. Of the runs, the newest absorb are absorbed.
+func OpenStored(fsys store.FS, edges, runs []string, absorb int, g game.Game, tier int) (s Stored, err error) {
+	if len(edges) > 0 {
+		if s.Edges, err = OpenParts(fsys, edges, g, tier, Predecessors); err != nil {
+			return s, err
+		}
+	}
+	all, err := OpenRuns(fsys, runs, g, tier)
+	absorb = min(absorb, len(all))
+	s.Runs, s.Absorbed = all[:len(all)-absorb], all[len(all)-absorb:]
+	return s, err
+}
+
+// Close closes the sources.
+func (s *Stored) Close() error {
+	err := errors.Join(CloseAll(s.Runs), CloseAll(s.Absorbed))
+	if s.Edges != nil {
+		err = errors.Join(err, s.Edges.Close())
+	}
+	return err
+}
+
+// Load loads the states of an interval, in which these rows were received.
+func (s *Stored) Load(l *Loader, in Interval, received []Row) (err error) {
+	if s.absorbed, err = l.LoadRuns(s.absorbed, s.Absorbed, in); err != nil {
+		return err
+	}
+	s.Known = s.absorbed
+	if len(s.Runs) > 0 {
+		if s.looked, err = l.Newest(s.looked, s.Runs, received); err != nil {
+			return err
+		}
+		s.union = Union(s.union[:0], s.looked, s.absorbed)
+		s.Known = s.union
+	}
+	return nil
+}
+
 // Absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
 // that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
 // a row is written again only a few times.

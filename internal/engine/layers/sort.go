@@ -18,6 +18,8 @@ const (
 )
 
 const (
+	// rowBytes is the size of a row in memory.
+	rowBytes = 16
 	// digitBits is the largest number of bits by which a pass of a radix sort sorts.
 	digitBits = 11
 	// mostDigits is the largest number of passes in which sortByKey is faster than sorting by buckets.

@@ -7,27 +7,35 @@ import "github.com/treereduce/treereduce/game"
 //
 //	bit 0       1: decided; the value is in the bits above
 //	bit 1       the player to move
-//	bit 2       blocked: a successor in a later tier is not lost for the player to move there
-//	bits 3-18   the number of successors in the same tier that have not been received as lost
-//	bits 19-34  forward: the number of successors in later tiers; then, of the lost successors, the largest
+//	bit 2       blocked: a successor in a later tier, or one that the rules decide, is not lost for the player to move there
+//	bits 3, 4   a successor that the rules decide is a win, a tie
+//	bits 5, 6   the largest number of plies to the end by a successor that the rules decide as lost; 0: there is none
+//	bits 7-22   the number of successors in the same tier that have not been received as lost
+//	bits 23-38  forward: the number of successors in later tiers; then, of the lost successors, the largest
 //	            remoteness plus 1
+//
+// Successors that the rules decide are in none of these numbers.
 type State uint64
 
 const (
-	moverBit     = 1
+	moverShift   = 1
 	blockedBit   = 1 << 2
-	innerShift   = 3
-	outerShift   = 19
+	wonBit       = 1 << 3
+	tiedBit      = 1 << 4
+	lostShift    = 5
+	innerShift   = 7
+	outerShift   = 23
 	mostMoves    = 1<<16 - 1
-	openStateMax = 1<<35 - 1
+	openStateMax = 1<<39 - 1
 )
 
 // decided returns the state of a position with a value.
 func decided(v game.Value) State { return State(v)<<1 | 1 }
 
-// opened returns the state of a position that is not terminal, with these numbers of successors, at most mostMoves.
-func opened(mover game.Player, inner, outer int) State {
-	return State(mover)<<moverBit | State(inner)<<innerShift | State(outer)<<outerShift
+// opened returns the state of an open position with these numbers of successors, at most mostMoves. known has the bits of the
+// successors that the rules decide.
+func opened(mover game.Player, known State, inner, outer int) State {
+	return State(mover)<<moverShift | known | State(inner)<<innerShift | State(outer)<<outerShift
 }
 
 // Value returns the value of a position; 0: it is open.
@@ -39,21 +47,21 @@ func (s State) Value() game.Value {
 }
 
 // Mover returns the player to move at an open position.
-func (s State) Mover() game.Player { return game.Player(s >> moverBit & 1) }
+func (s State) Mover() game.Player { return game.Player(s >> moverShift & 1) }
 
 func (s State) blocked() bool { return s&blockedBit != 0 }
+
+// lost returns the number of plies to the end by a successor that the rules decide as lost, 0 to 2.
+func (s State) lost() int { return int(s >> lostShift & 3) }
 
 // inner and outer return the numbers in the state of an open position.
 func (s State) inner() int { return int(s >> innerShift & mostMoves) }
 func (s State) outer() int { return int(s >> outerShift & mostMoves) }
 
 // with returns an open state with other numbers.
-func (s State) with(inner, outer int, blocked bool) State {
-	s = opened(s.Mover(), inner, outer)
-	if blocked {
-		s |= blockedBit
-	}
-	return s
+func (s State) with(inner, outer int) State {
+	const numbers = 1<<innerShift - 1
+	return s&numbers | State(inner)<<innerShift | State(outer)<<outerShift
 }
 
 // valid reports whether a State can be that of a position.

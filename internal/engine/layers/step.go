@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -39,25 +40,33 @@ func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: newRowCheck(g, o.Tier)}
 }
 
-// Map runs the map of a step (step.Init, Possible, Solve or Final) from in to out, line by
-// line: it passes valid lines on.
+// Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of
+// each position.
 func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(g, out, o)
 	var err error
-	switch name {
-	case step.Init:
-		err = f.MapStart(g, in, o.Source)
-	case step.Possible:
-		err = f.mapRows(in, Predecessors)
-	case step.Solve:
-		err = f.mapRows(in, Predecessors, Messages)
-	case step.Final:
-		f.check.tier, f.o.Combine = anyTier, false
-		err = f.mapRows(in, Values)
-	default:
+	switch {
+	case !slices.Contains(step.NamesOf(game.Method{Layers: g}), name):
 		err = step.Unknown(name)
+	case name == step.Init:
+		err = f.MapStart(g, in, o.Source)
+	case name == step.Final:
+		err = f.mapFinal(in)
+	default:
+		err = f.mapRows(in, received(name, false)...)
 	}
 	return f.Counters, cmp.Or(err, f.Flush())
+}
+
+// received returns the kinds of the rows that the job of a step reads, on a tier with inner moves if loops is set.
+func received(name string, loops bool) []Kind {
+	switch {
+	case name == step.Ties || name == step.Solve && loops:
+		return []Kind{Messages}
+	case name == step.Solve || name == step.Begin:
+		return []Kind{Predecessors, Messages}
+	}
+	return []Kind{Predecessors}
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out.
@@ -67,20 +76,19 @@ func Reduce(name string, g game.Game, in io.Reader, out io.Writer, o step.Option
 	}
 	f := newFilter(g, out, o)
 	var err error
-	switch name {
-	case step.Init, step.Possible, step.Solve:
-		if o.Tier < 0 {
-			return f.Counters, fmt.Errorf("%s: the tier of the job must be given", name)
-		}
-		err = f.reduceRows(name, in)
-	case step.Final:
+	switch {
+	case !slices.Contains(step.NamesOf(game.Method{Layers: g}), name):
+		err = step.Unknown(name)
+	case name == step.Final:
 		f.check.tier = anyTier
 		final := step.NewFinalLines(f.Writer, game.Method{Game: g, Layers: g})
 		err = f.each(in, []Kind{Values}, func(row Row, _ Kind) (string, error) {
 			return final.Add(row.Key, ValueOf(row.Word)), f.Spill()
 		})
+	case o.Tier < 0:
+		return f.Counters, fmt.Errorf("%s: the tier of the job must be given", name)
 	default:
-		err = step.Unknown(name)
+		err = f.reduceRows(name, in)
 	}
 	return f.Counters, cmp.Or(err, f.Flush())
 }
@@ -139,74 +147,200 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 	return emit()
 }
 
-// A batch is consecutive rows of sorted input. All rows of a key are in the same batch.
-type batch struct {
-	Rows
+// mapFinal passes rows on, and prints rows with the same values for the images of their positions.
+func (f *filter) mapFinal(in io.Reader) error {
+	f.check.tier = anyTier
+	symmetric, _ := f.g.(game.Symmetric)
+	images := make([]game.Position, 1)
+	return f.each(in, []Kind{Values}, func(row Row, kind Kind) (string, error) {
+		images[0] = row.Key
+		if symmetric != nil {
+			images = symmetric.Images(images[:0], row.Key)
+		}
+		for _, image := range images {
+			if err := f.write([]Row{{Key: image, Word: row.Word}}, kind); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	})
+}
+
+// A reducer is the reduce of a step that writes rows. It passes its input to the kernel in batches: intervals of the keys of
+// its partition, which together are all of these keys.
+type reducer struct {
+	*filter
+	name   string
+	writes Writes
+	kernel Kernel
+	states *PartWriter // nil: the step writes none
+	stored Stored
+	loader Loader
+	cuts   []Interval // the rest of the partition; a batch ends where one of them does
+	union  []Row
+
+	// The batch.
+
+	rows  Rows
 	first int64    // number of the first line
 	keys  []uint64 // the key of each line
 }
 
-// reduceRows reads rows in batches and passes them to the kernel of the step.
+// reduceRows reads rows in batches, adds the stored states, and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	kinds := []Kind{Predecessors}
-	if name == step.Solve {
-		kinds = append(kinds, Messages)
-	}
 	writes := WritesOf(name, f.g, f.o.Tier)
 	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, writes.Sent, f.o.Codec, f.rows)
-	kernel := NewKernel(name, f.g, At(f.o.Tier, 0), outbox.Outbox, false)
-	b := batch{first: 1}
-	reduce := func() (err error) {
-		f.sorter.sort(b.Predecessors)
-		f.sorter.sort(b.Messages)
-		if err = kernel.Do(&b.Rows); err != nil {
-			return f.located(&b, err)
-		}
-		err = f.write(b.Made(writes.Shard), writes.Shard)
-		b.first += int64(len(b.keys))
-		b.keys, b.Predecessors, b.Messages = b.keys[:0], b.Predecessors[:0], b.Messages[:0]
+	r := &reducer{filter: f, name: name, writes: writes, first: 1}
+	err := r.open(outbox.Outbox)
+	if err == nil {
+		err = r.reduce(in)
+	}
+	if r.states != nil {
+		err = r.states.Finish(err)
+	}
+	err = outbox.Finish(err)
+	if r.kernel != nil {
+		n := r.kernel.Counted()
+		n.In, n.Records = f.In, f.Records
+		f.Counters = n
+	}
+	return errors.Join(err, r.stored.Close())
+}
+
+// open opens what the reducer reads and writes beside its input and output.
+func (r *reducer) open(out *Outbox) (err error) {
+	at := At(r.o.Tier, r.o.Pass)
+	if r.stored, err = OpenStored(r.o.FS, r.o.Edges, r.o.Runs, r.o.Absorb, r.g, r.o.Tier); err != nil {
 		return err
 	}
-	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
-		if name == step.Init && row.Key != Start(f.g)[0].Key {
+	r.kernel = NewKernel(r.name, r.g, at, out, len(r.stored.Absorbed) > 0)
+	r.rows.Edges = func(decided []Row, do func(i int, predecessor game.Position) error) error {
+		return r.loader.Pick(r.stored.Edges, decided, func(i int, row Row) error { return do(i, row.Word) })
+	}
+	first, last, empty := r.partition()
+	for _, cut := range Cut(r.rowsAtOnce(), r.stored.Absorbed...) {
+		if !empty && cut.Last >= first && cut.First <= last {
+			r.cuts = append(r.cuts, Interval{First: max(cut.First, first), Last: min(cut.Last, last)})
+		}
+	}
+	if r.writes.States {
+		file, err := r.o.Create(StatesName(r.o.Part))
+		if err != nil {
+			return err
+		}
+		r.states = NewPartWriter(file, r.g, r.o.Tier, States, jobdir.Packed)
+	}
+	return nil
+}
+
+// rowsAtOnce returns how many absorbed states a batch has at most: a position has several other rows.
+func (r *reducer) rowsAtOnce() int { return max(1, r.filter.rows/4) }
+
+// partition returns the keys of the reducer, from first to last; empty: it has none.
+func (r *reducer) partition() (first, last uint64, empty bool) {
+	borders, part := r.o.Borders, r.o.Part
+	last = math.MaxUint64
+	if part > 0 && part <= len(borders) {
+		first = borders[part-1]
+	}
+	if part < len(borders) {
+		last = borders[part] - 1
+		empty = borders[part] == 0
+	}
+	return first, last, empty
+}
+
+// reduce reads all batches.
+func (r *reducer) reduce(in io.Reader) error {
+	err := r.each(in, received(r.name, game.Loops(r.g, r.o.Tier)), func(row Row, kind Kind) (string, error) {
+		if r.name == step.Init && row.Key != Start(r.g)[0].Key {
 			return "the initial position", nil
 		}
-		if n := len(b.keys); n > 0 {
-			last := b.keys[n-1]
-			if row.Key < last {
-				return lines.WantSorted, nil
+		n := len(r.keys)
+		if n > 0 && row.Key < r.keys[n-1] {
+			return lines.WantSorted, nil
+		}
+		for len(r.cuts) > 0 && row.Key > r.cuts[0].Last {
+			if err := r.do(r.cuts[0].Last); err != nil {
+				return "", err
 			}
-			if row.Key > last && n >= f.rows {
-				if err := reduce(); err != nil {
-					return "", err
-				}
+			n = 0
+		}
+		if len(r.cuts) == 0 || row.Key < r.cuts[0].First {
+			return fmt.Sprintf("a key of partition %d (see --borders), in ascending order", r.o.Part), nil
+		}
+		if n >= r.filter.rows && row.Key > r.keys[n-1] {
+			if err := r.do(r.keys[n-1]); err != nil {
+				return "", err
 			}
 		}
-		b.keys = append(b.keys, row.Key)
+		r.keys = append(r.keys, row.Key)
 		if kind == Messages {
-			b.Messages = append(b.Messages, row)
+			r.rows.Messages = append(r.rows.Messages, row)
 		} else {
-			b.Predecessors = append(b.Predecessors, row)
+			r.rows.Predecessors = append(r.rows.Predecessors, row)
 		}
 		return "", nil
 	})
-	if err == nil {
-		err = reduce()
+	for len(r.cuts) > 0 && err == nil {
+		err = r.do(r.cuts[0].Last)
 	}
-	n := kernel.Counted()
-	f.Positions, f.Finished, f.Messages = n.Positions, n.Finished, n.Messages
-	return outbox.Finish(err)
+	return err
+}
+
+// do reduces the batch, which ends with the key last of the next interval.
+func (r *reducer) do(last uint64) (err error) {
+	rows, in := &r.rows, Interval{First: r.cuts[0].First, Last: last}
+	if r.cuts[0].Last == last {
+		r.cuts = r.cuts[1:]
+	} else {
+		r.cuts[0].First = last + 1
+	}
+	r.sorter.sort(rows.Predecessors)
+	r.sorter.sort(rows.Messages)
+	of := rows.Messages
+	if r.writes.Sent == Predecessors {
+		of = rows.Predecessors
+	}
+	if err := r.stored.Load(&r.loader, in, of); err != nil {
+		return err
+	}
+	rows.Known = r.stored.Known
+	if err := r.kernel.Do(rows); err != nil {
+		return r.located(err)
+	}
+	if r.writes.States {
+		states := rows.States
+		if r.name != step.Begin { // which writes all of them
+			r.union = Union(r.union[:0], r.stored.absorbed, states)
+			states = r.union
+		}
+		if !r.writes.Shards {
+			r.Records += int64(len(states))
+		}
+		if err := r.states.Append(states); err != nil {
+			return err
+		}
+	}
+	if r.writes.Shards {
+		err = r.write(rows.Made(r.writes.Shard), r.writes.Shard)
+	}
+	r.first += int64(len(r.keys))
+	r.keys, rows.Predecessors, rows.Messages = r.keys[:0], rows.Predecessors[:0], rows.Messages[:0]
+	return err
 }
 
 // located adds the line number to an error of a kernel. An error about a position gets the
 // number of the first line of that position in the batch. Lines are sorted by key, but
 // lines with the same key may come in any order.
-func (f *filter) located(b *batch, err error) error {
+func (r *reducer) located(err error) error {
 	var wrong *PositionError
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	i, _ := slices.BinarySearch(b.keys, wrong.Key)
-	return fmt.Errorf("%s:%d: position %s: %s", f.o.Source, b.first+int64(i),
-		streamfmt.AppendKey(nil, wrong.Key, f.Width), wrong.Reason)
+	place := r.o.Source
+	if i, found := slices.BinarySearch(r.keys, wrong.Key); found {
+		place = fmt.Sprintf("%s:%d", place, r.first+int64(i))
+	}
+	return fmt.Errorf("%s: position %s: %s", place, streamfmt.AppendKey(nil, wrong.Key, r.Width), wrong.Reason)
 }

@@ -13,10 +13,10 @@ import (
 // ReducersBuffer reports whether the reducers of a game's jobs buffer the messages that they
 // send, as mappers do to merge them.
 func ReducersBuffer(m game.Method) bool {
-	return m.Layers != nil || m.States != nil && !game.KnowsBackward(m.States)
+	return m.Layers != nil
 }
 
-// Rows are input rows of one kind for the map of a lists job.
+// Rows are input rows of one kind for the map of a job by layers.
 type Rows struct {
 	Name   string // the packed source, for errors
 	Kind   layers.Kind
@@ -24,9 +24,9 @@ type Rows struct {
 	Source *layers.Source // packed rows; nil: there are none
 }
 
-// Rows returns the input of the map of a lists job, except init: the messages to the tier; for
-// solve also the positions of the tier; for the final step the values of each tier. The caller
-// must call CloseRows.
+// Rows returns the input of the map of a job by layers, except init: the messages to the stage; for the
+// steps that write shards of the retrograde pass also the positions of the tier; for the final step the values of each
+// tier. The caller must call CloseRows.
 func (j *Job) Rows(g game.Game) (all []Rows, err error) {
 	add := func(r Rows, err error) error {
 		if err == nil {
@@ -34,17 +34,20 @@ func (j *Job) Rows(g game.Game) (all []Rows, err error) {
 		}
 		return err
 	}
-	switch j.Step {
-	case step.Final:
+	writes := layers.WritesOf(j.Step, g, j.Tier)
+	if j.Step == step.Final {
 		err = layers.EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *layers.Source) error {
 			return add(Rows{Name: j.Input[len(all)], Kind: layers.Values, Source: s}, nil)
 		})
-	case step.Solve:
-		if err = add(j.part(g)); err == nil {
-			err = add(j.inbox(layers.Messages))
+	} else if writes.Shards {
+		for _, dir := range j.Edges {
+			if err == nil {
+				err = add(j.part(dir, g))
+			}
 		}
-	default:
-		err = add(j.inbox(layers.Predecessors))
+	}
+	if err == nil && j.Step != step.Final && j.Step != step.Values {
+		err = add(j.inbox(writes.Sent))
 	}
 	if err != nil {
 		return nil, errors.Join(err, CloseRows(all))
@@ -63,9 +66,9 @@ func CloseRows(all []Rows) error {
 	return errors.Join(errs...)
 }
 
-// part returns the positions of the job's tier.
-func (j *Job) part(g game.Game) (r Rows, err error) {
-	r.Name, r.Kind = j.Edges[0], layers.Predecessors
+// part returns positions of the job's tier.
+func (j *Job) part(dir string, g game.Game) (r Rows, err error) {
+	r.Name, r.Kind = dir, layers.Predecessors
 	parts, err := jobdir.Parts(j.FS, r.Name, g.Spec())
 	if err != nil {
 		return r, err

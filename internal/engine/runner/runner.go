@@ -14,34 +14,27 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Job is one map and reduce, whose output is a directory: a tier, or one pass over a game
-// with cycles.
+// A Job is one map and reduce, whose output is a directory: a tier, or one pass over it.
 type Job struct {
 	Name string   // the name of the output directory, e.g. data_first3
 	Step string   // a step name of package step
 	FS   store.FS // the file system of all directories
 	// Method is the game and how it is solved.
 	Method game.Method
-	// Tier is the tier of the output; for the final step, the tier of the last input. For a
-	// game with cycles it is the number of the pass, from 1, which is also the remoteness of
-	// the positions that the pass decides.
+	// Tier is the tier of the output; for the final step, the tier of the last input.
 	Tier int
 	// Pass is, for layers, the number of the pass over the tier, see layers.Stage.
 	Pass int
 
-	// Input is what the map reads. For init and create it is a file with one line of any
+	// Input is what the map reads. For init it is a file with one line of any
 	// content, for possible the directory of the predecessors, for solve that of the solved
 	// successors, and for the final step the table, or the directories or files of consecutive
-	// tiers, see InputTier. With lists, possible and solve have no Input: they read the
-	// messages in Inbox. For a pass it is the directories of the new positions of earlier
-	// passes; the parts of its output are its own new positions.
+	// tiers, see InputTier. With layers, only init and final have an Input: other jobs read the
+	// messages in Inbox.
 	Input []string
 	// Predecessors is, for solve with blocks, the directory of the positions of Tier, which are the
 	// predecessors of those of Input.
 	Predecessors string
-	// PreviousPass is the directory of the previous pass, whose index locates the states of all
-	// ranges. It is empty for create and the final step.
-	PreviousPass string
 	// Output is the directory of the attempt, made and empty; or Adopted, one in
 	// which the runner is already working, for an earlier driver that has died. Temporary
 	// files belong there, and must be gone when Run returns.
@@ -91,11 +84,6 @@ func (j *Job) InputTier(i int) int {
 	return step.InputTier(j.Step, j.Tier)
 }
 
-// Found returns what the job, a pass over a game with cycles, has found.
-func (j *Job) Found(s Stats) jobdir.Found {
-	return jobdir.Found{Pass: j.Name, Step: j.Step, Number: j.Tier, New: s.New, Messages: s.Messages}
-}
-
 // Progress is the progress of a job.
 type Progress struct {
 	Share float64 // completed fraction, 0 to 1
@@ -114,30 +102,20 @@ const (
 )
 
 // Borders returns the first keys of all parts except the first, ascending. For a game with
-// blocks or states they are the first keys of ranges.
+// blocks they are the first keys of ranges.
 func (j *Job) Borders() (borders []game.Position, err error) {
-	var border func(part int) game.Position
-	switch m := j.Method; {
-	case m.Blocks != nil:
-		g, tier := m.Blocks, j.Tier
-		if j.Half != nil {
-			g = j.Half
-		}
-		if j.Step == step.Final {
-			tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
-		}
-		border = func(part int) game.Position {
-			return g.Border(tier, float64(part)/float64(j.Reducers)) << g.LowBits()
-		}
-	case m.States != nil:
-		border = func(part int) game.Position {
-			return step.Portion(game.Ranges(m.States), part, j.Reducers) * uint64(m.States.RangeSize())
-		}
-	default:
-		return layers.Borders(j.FS, j.BordersFrom, m.Layers, j.Reducers)
+	if j.Method.Blocks == nil {
+		return layers.Borders(j.FS, j.BordersFrom, j.Method.Layers, j.Reducers)
+	}
+	g, tier := j.Method.Blocks, j.Tier
+	if j.Half != nil {
+		g = j.Half
+	}
+	if j.Step == step.Final {
+		tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
 	}
 	for part := 1; part < j.Reducers; part++ {
-		borders = append(borders, border(part))
+		borders = append(borders, g.Border(tier, float64(part)/float64(j.Reducers))<<g.LowBits())
 	}
 	return borders, nil
 }
@@ -183,13 +161,11 @@ type Stats struct {
 	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs only
 }
 
-// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. In
-// the solve step of a game with tiers every record has a value, so Finished and Positions are
-// not set.
+// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. If
+// every record has a value, Finished and Positions are not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
-	s.Messages += of("map", step.Messages)
-	if j.Method.States == nil && j.Step == step.Solve {
+	if layers.WritesOf(j.Step, j.Method.Game, j.Tier).Shard == layers.Values {
 		s.Finished, s.Positions = 0, 0
 	}
 }

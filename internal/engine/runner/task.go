@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -21,7 +23,7 @@ import (
 // Environment returns the environment of a task on this machine: that of this process, and what Hadoop
 // Streaming would add, the configuration of the job with dots replaced by underscores. side is "map" or
 // "reduce". memory is the number of bytes that the task may use to merge messages.
-func (j *Job) Environment(side string, number, memory int) []string {
+func (j *Job) Environment(side string, number, memory int, of *Partition) []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "treereduce_") || strings.HasPrefix(v, "mapreduce_")
 	})
@@ -35,7 +37,7 @@ func (j *Job) Environment(side string, number, memory int) []string {
 		fmt.Sprintf("treereduce_combine=%v", j.Combine),
 		fmt.Sprintf("treereduce_memory=%d", memory),
 	)
-	properties := step.Properties(j.Method, j.Step, j.Tier, j.PreviousPass)
+	properties := j.Properties(of.borders)
 	if j.Method.Layers != nil {
 		properties = append(properties, step.Property{Name: "packed", Value: strconv.FormatBool(j.Codec != jobdir.Text)})
 	}
@@ -45,11 +47,42 @@ func (j *Job) Environment(side string, number, memory int) []string {
 	return env
 }
 
+// Properties returns the parameters of the tasks of the job. borders are the first keys of all parts except the first.
+func (j *Job) Properties(borders [][]byte) []step.Property {
+	ps := step.Properties(j.Method, j.Step, j.Tier)
+	if j.Method.Layers == nil || j.Step == step.Init || j.Step == step.Final {
+		return ps
+	}
+	add := func(name, value string) { ps = append(ps, step.Property{Name: name, Value: value}) }
+	names := func(dirs []string) string {
+		var all []string
+		for _, dir := range dirs {
+			all = append(all, path.Base(dir))
+		}
+		return strings.Join(all, ",")
+	}
+	pass := j.Pass
+	if pass > layers.Ties {
+		pass -= layers.Ties
+	}
+	add("pass", strconv.Itoa(pass))
+	add("borders", string(bytes.Join(borders, []byte(","))))
+	if len(j.Runs) > 0 {
+		add("data", path.Dir(j.Runs[0]))
+		add("states", names(j.Runs))
+		add("absorb", strconv.Itoa(j.Absorb))
+	}
+	if !layers.WritesOf(j.Step, j.Method.Layers, j.Tier).Shards {
+		add("edges", names(j.Edges))
+	}
+	return ps
+}
+
 // Texts returns the names of the text files that the maps of the job read. ok is false if mappers and
-// reducers of text cannot run the job: its input or its output is packed, or it is init, create or final,
+// reducers of text cannot run the job: its input or its output is packed, or it is init or final,
 // which take little time, or read the table.
 func (j *Job) Texts() (names []string, ok bool, err error) {
-	if j.Codec != jobdir.Text || j.Step == step.Init || j.Step == step.Create || j.Step == step.Final {
+	if j.Codec != jobdir.Text || j.Step == step.Init || j.Step == step.Final {
 		return nil, false, nil
 	}
 	if g := j.Method.Layers; g != nil {

@@ -85,11 +85,11 @@ func (c *inputCheck) values(b *block.Block) error {
 			switch finished := c.rules.Done.Has(slot); {
 			case finished && byte(found) == c.rules.Val[slot]:
 			case finished:
-				want = wantTerminal(c.rules.Val[slot])
+				want = fmt.Sprintf("the value %d, as this position is terminal", c.rules.Val[slot])
 			case c.name == Solve && !c.successor:
 				want = fmt.Sprintf("no value: where %s moves, positions of tier %d are predecessors, and this one is not terminal", c.o.Turn, b.Tier)
 			case !c.successor:
-				want = wantOpen
+				want = "no value, as this position is not terminal"
 			case found.Remoteness() == 0 || found.Remoteness() > most:
 				want = "a value of 1 to " + numfmt.Count(most, "move") + " to the end"
 			}
@@ -110,66 +110,4 @@ func valueError(source string, line int64, g game.Game, p game.Position, found b
 	}
 	text := streamfmt.AppendRecord(nil, rec, streamfmt.KeyWidth(g.KeyBits()))
 	return &streamfmt.LineError{Source: source, Line: line, Want: want, Got: string(text[:len(text)-1])}
-}
-
-func wantTerminal(value byte) string {
-	return fmt.Sprintf("the value %d, as this position is terminal", value)
-}
-
-const wantOpen = "no value, as this position is not terminal"
-
-// A passCheck checks the input of the map of a pass over a game with cycles, as inputCheck
-// does for tiered games.
-type passCheck struct {
-	name   string
-	number int
-	g      game.Cyclic
-	source string
-
-	line  []int64     // by slot of a range
-	rules block.State // the same range, with values computed from the rules
-}
-
-// add is lines.AddState for the record of a line, with a check of the remoteness.
-func (c *passCheck) add(s *block.State, slot int, rec streamfmt.Record, line int64) string {
-	switch {
-	case c.name == Mark:
-	case c.number == 1 && rec.Kind == streamfmt.Open: // pass 1 reads all reachable positions
-	case game.Value(rec.Value).Remoteness() != c.number-1: // 0 for an open position
-		return "a position that is decided in " + numfmt.Count(c.number-1, "move")
-	}
-	if c.line == nil {
-		c.line = make([]int64, c.g.RangeSize())
-	}
-	c.line[slot] = line
-	return lines.AddState(s, slot, rec)
-}
-
-// values checks the values of a range against the rules, in passes whose input was written
-// by create and mark.
-func (c *passCheck) values(mover game.Mover, rng uint64, s *block.State) error {
-	if c.name != Mark && c.number > 1 {
-		return nil
-	}
-	c.rules.Reset(game.RangeLen(c.g, rng))
-	copy(c.rules.Reached, s.Reached)
-	mover.Finished(rng, s.Reached, func(result game.Result, set block.Set) { c.rules.Decide(uint8(result), 0, set) })
-	found, rules := s.Planes(), c.rules.Planes()
-	for i := range s.Reached {
-		var differ uint64
-		for plane := range found {
-			differ |= found[plane][i] ^ rules[plane][i]
-		}
-		if differ == 0 {
-			continue
-		}
-		slot := i<<6 + bits.TrailingZeros64(differ)
-		value, _ := s.Value(slot)
-		want := wantOpen
-		if finished, _ := c.rules.Value(slot); finished != 0 {
-			want = wantTerminal(finished)
-		}
-		return valueError(c.source, c.line[slot], c.g, rng*uint64(c.g.RangeSize())+uint64(slot), value, want)
-	}
-	return nil
 }

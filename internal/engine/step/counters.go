@@ -1,32 +1,20 @@
 package step
 
-import "github.com/treereduce/treereduce/game"
-
 // Counts are the counts of a job or of one of its tasks.
 type Counts struct {
 	Records  int64 `json:"records,omitempty"`  // records written
 	Finished int64 `json:"finished,omitempty"` // of these, positions with a value; of a job possible, terminal positions
 
 	// Positions is the number of positions, if a position may have several records: in the
-	// lists of possible, one for each predecessor. 0 means the same as Records.
+	// rows of possible, one for each predecessor. 0 means the same as Records.
 	Positions int64 `json:"positions,omitempty"`
-	// Messages is the number of moves for which messages were sent: by the map of mark, see
-	// Pass, and by possible and solve with lists, where moves from a position to the same
-	// successor count as one.
+	// Messages is the number of moves for which messages were sent by a job by layers, where moves from a position to the
+	// same successor count as one.
 	Messages int64 `json:"messages,omitempty"`
 	// Inner is the number of messages that a job on a tier with inner moves sent within the tier, retrograde; Received
 	// the number of those that it received.
 	Inner    int64 `json:"-"`
 	Received int64 `json:"-"`
-	// New is, for a game with cycles, the number of new positions, by result.
-	New game.Tally `json:"-"`
-}
-
-// AddNew counts new positions, which are also written as records.
-func (n *Counts) AddNew(fresh game.Tally) {
-	n.New.Add(fresh)
-	n.Records += fresh.Total()
-	n.Finished += fresh.Decided()
 }
 
 // Counters are the counts of a stream or a kernel, with the number of records read.
@@ -68,9 +56,6 @@ func (n *Counters) each(do func(name string, value *int64)) {
 	do("inner messages received", &n.Received)
 	do(BytesRead, &n.Read)
 	do(BytesNear, &n.Near)
-	for result := range n.New {
-		do("new "+game.Result(result).String(), &n.New[result])
-	}
 }
 
 // Each calls do with the name and value of each counter that a task reports: always those

@@ -16,7 +16,7 @@ import (
 type FinalLines struct {
 	w      *Writer
 	g      game.Game
-	cyclic bool
+	cyclic bool // a position without a value is a draw
 
 	begun bool
 	last  game.Position
@@ -25,7 +25,7 @@ type FinalLines struct {
 
 // NewFinalLines returns a FinalLines that prints the positions of a game to w.
 func NewFinalLines(w *Writer, m game.Method) *FinalLines {
-	return &FinalLines{w: w, g: m.Game, cyclic: m.States != nil}
+	return &FinalLines{w: w, g: m.Game, cyclic: !game.IsAcyclic(m.Game)}
 }
 
 // Add prints the line of the next position. If the position is invalid, it returns a
@@ -47,7 +47,7 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 	f.begun, f.last, f.value = true, p, v
 	before := len(f.w.Buf)
 	if f.cyclic {
-		f.w.Buf = AppendCyclicFinal(f.w.Buf, p, v)
+		f.w.Buf = AppendCyclicFinal(f.w.Buf, f.g.Values(), p, v)
 	} else {
 		f.w.Buf = AppendFinal(f.w.Buf, f.g, p, v)
 	}
@@ -83,9 +83,13 @@ func AppendFinal(dst []byte, g game.Game, p game.Position, v game.Value) []byte 
 
 // AppendCyclicFinal appends the line of a position of a game with cycles: its hash in
 // decimal, a tab, its outcome, a tab, and its remoteness (empty for a draw).
-func AppendCyclicFinal(dst []byte, p game.Position, v game.Value) []byte {
+func AppendCyclicFinal(dst []byte, values game.Values, p game.Position, v game.Value) []byte {
+	word := game.Result(v.Outcome()).String()
+	if !values.OfMover {
+		word = values.Word(v.Outcome())
+	}
 	dst = append(strconv.AppendUint(dst, p, 10), '\t')
-	dst = append(append(dst, game.Result(v.Outcome()).String()...), '\t')
+	dst = append(append(dst, word...), '\t')
 	if v.Valid() {
 		dst = strconv.AppendInt(dst, int64(v.Remoteness()), 10)
 	}

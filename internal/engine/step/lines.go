@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -112,108 +111,4 @@ func checkTier(g game.Tiered, o Options, tier, successors int) string {
 		return ""
 	}
 	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
-}
-
-// stateLines encodes the records of a pass as lines.
-type stateLines struct {
-	*stream
-	g     game.Cyclic
-	mover game.Mover // for checks
-}
-
-func (c *stateLines) eachInput(do func(rng uint64, from *block.State) error) error {
-	check := passCheck{name: c.name, number: c.o.Number, g: c.g, source: c.o.Source}
-	var from block.State
-	begin := func(rng uint64) { from.Reset(game.RangeLen(c.g, rng)) }
-	return lines.NewRangeGatherer(c.g, c.in, c.o.Source, false, begin).Each(func(slot int, rec streamfmt.Record) string {
-		c.In++
-		return check.add(&from, slot, rec, c.In)
-	}, func(rng uint64) error {
-		if err := check.values(c.mover, rng, &from); err != nil {
-			return err
-		}
-		return cmp.Or(do(rng, &from), c.err)
-	})
-}
-
-// send writes the messages to each position in one line or two.
-func (c *stateLines) send(rng uint64, h *block.Inbox) error {
-	first := rng * uint64(c.g.RangeSize())
-	for i, w := range h.Some {
-		for _, plane := range h.Times {
-			w |= plane[i]
-		}
-		for base := i << 6; w != 0; w &= w - 1 {
-			slot := base + bits.TrailingZeros64(w)
-			rec := streamfmt.Record{Key: first + uint64(slot)}
-			if IsForward(c.name) {
-				c.line(rec)
-				continue
-			}
-			rec.Kind = streamfmt.Message
-			if h.Some.Has(slot) {
-				rec.Value = messageValue(c.name, c.o.Number, false)
-				c.line(rec)
-			}
-			if n := h.Times.Get(slot); n > 0 {
-				rec.Value, rec.Times = messageValue(c.name, c.o.Number, true), byte(n) // at most block.MaxCount
-				c.line(rec)
-			}
-		}
-	}
-	return c.err
-}
-
-func (c *stateLines) eachReceived(do func(rng uint64, h *block.Inbox) error) error {
-	var h block.Inbox
-	begin := func(rng uint64) { h.Reset(game.RangeLen(c.g, rng)) }
-	return lines.NewRangeGatherer(c.g, c.in, c.o.Source, true, begin).Each(func(slot int, rec streamfmt.Record) string {
-		c.In++
-		return c.receive(&h, slot, rec)
-	}, func(rng uint64) error { return do(rng, &h) })
-}
-
-// receive adds a message to the inbox of its range. If the message is invalid, it returns a
-// description of what was expected instead.
-func (c *stateLines) receive(h *block.Inbox, slot int, rec streamfmt.Record) string {
-	if IsForward(c.name) {
-		if c.name == Create && rec.Key != c.g.Start() {
-			return "the initial position"
-		}
-		if rec.Kind != streamfmt.Open {
-			return "a position without a value"
-		}
-		h.Some.Add(slot)
-		return ""
-	}
-	some, counted := messageValue(c.name, c.o.Number, false), messageValue(c.name, c.o.Number, true)
-	switch {
-	case rec.Kind == streamfmt.Message && rec.Value == some:
-		h.Some.Add(slot)
-	case rec.Kind == streamfmt.Message && c.name == Solve && rec.Value == counted:
-		n := h.Times.Get(slot) + max(1, int(rec.Times))
-		if n > block.MaxCount {
-			return fmt.Sprintf("at most %d successors that are won", block.MaxCount)
-		}
-		h.Times.Put(slot, n)
-	case c.name == Solve:
-		return fmt.Sprintf("a message of value %d or %d", some, counted)
-	default:
-		return fmt.Sprintf("a message of value %d", some)
-	}
-	return ""
-}
-
-// messageValue returns the value of a message in a pass of Solve or Ties: the result and
-// remoteness of its sender, which is at most game.MaxByteRemoteness: see Pass.decide. counted
-// selects the messages that are counted, those of won positions.
-func messageValue(step string, number int, counted bool) byte {
-	result := game.Loses
-	switch {
-	case step == Ties:
-		result = game.Ties
-	case counted:
-		result = game.Wins
-	}
-	return byte(number-1)<<2 | byte(result)
 }

@@ -13,9 +13,9 @@ import (
 // readAhead is the number of bytes of a block file that are read at a time.
 const readAhead = 1 << 20
 
-// pairs reads splits and block files, and writes and reads pairs. It is the part of the
-// packed encoding that blocks and states share.
-type pairs struct {
+// blockPairs is the packed encoding of the records of a step on blocks: it reads splits and block files, and writes and
+// reads pairs.
+type blockPairs struct {
 	*stream
 	from, to uint64 // the ranges of a reducer: the first, and the one after the last
 	reader   *streamfmt.PairReader
@@ -24,10 +24,14 @@ type pairs struct {
 	ended    bool   // whether there is no next pair
 	encoder  streamfmt.Encoder
 	decoder  streamfmt.Decoder
+
+	g            game.Tiered
+	predecessors *jobdir.Tier // the existing positions of the tier that is written, in Solve
+	counts       [256]uint64  // required by AppendBlock
 }
 
 // write writes the pair of a range, with the block in p.packed.
-func (p *pairs) write(rng uint64) error {
+func (p *blockPairs) write(rng uint64) error {
 	if len(p.packed) > streamfmt.MaxPair {
 		return fmt.Errorf("range %#x: its block takes %d bytes, at most %d fit into a pair: solve the game with --runner inline", rng, len(p.packed), streamfmt.MaxPair)
 	}
@@ -36,7 +40,7 @@ func (p *pairs) write(rng uint64) error {
 }
 
 // eachSplit calls do with each line of a mapper's input.
-func (p *pairs) eachSplit(do func(Split) error) error {
+func (p *blockPairs) eachSplit(do func(Split) error) error {
 	lines := streamfmt.NewLineReader(p.in, p.o.Source)
 	return lines.Each(func(line []byte) error {
 		split, ok := parseSplit(string(line))
@@ -49,7 +53,7 @@ func (p *pairs) eachSplit(do func(Split) error) error {
 
 // read starts to read the sorted pairs of a partition. There are as many partitions as
 // borders.
-func (p *pairs) read(borders []uint64) error {
+func (p *blockPairs) read(borders []uint64) error {
 	if p.o.Part < 0 || p.o.Part >= len(borders) {
 		return fmt.Errorf("partition %d: expected one of %d", p.o.Part, len(borders))
 	}
@@ -59,7 +63,7 @@ func (p *pairs) read(borders []uint64) error {
 }
 
 // next reads the next pair.
-func (p *pairs) next() (err error) {
+func (p *blockPairs) next() (err error) {
 	last := p.rng
 	p.rng, p.packed, err = p.reader.Next()
 	switch {
@@ -73,7 +77,7 @@ func (p *pairs) next() (err error) {
 }
 
 // skip skips the pairs of all ranges below to.
-func (p *pairs) skip(to uint64) error {
+func (p *blockPairs) skip(to uint64) error {
 	for !p.ended && p.rng < to {
 		if err := p.next(); err != nil {
 			return err
@@ -84,7 +88,7 @@ func (p *pairs) skip(to uint64) error {
 
 // each calls do for each pair of a range; do decodes and merges p.packed, and returns the
 // number of its records.
-func (p *pairs) each(rng uint64, do func() (records int, err error)) error {
+func (p *blockPairs) each(rng uint64, do func() (records int, err error)) error {
 	for !p.ended && p.rng == rng {
 		n, err := do()
 		if err != nil {
@@ -98,16 +102,8 @@ func (p *pairs) each(rng uint64, do func() (records int, err error)) error {
 	return nil
 }
 
-// blockPairs is the packed encoding of the records of a step on blocks.
-type blockPairs struct {
-	pairs
-	g            game.Tiered
-	predecessors *jobdir.Tier // the existing positions of the tier that is written, in Solve
-	counts       [256]uint64  // required by AppendBlock
-}
-
 func newBlockPairs(s *stream, g game.Tiered) (*blockPairs, error) {
-	c := &blockPairs{pairs: pairs{stream: s}, g: g}
+	c := &blockPairs{stream: s, g: g}
 	tier, last := s.o.Tier, g.Tiers()
 	if input := InputTier(s.name, tier); tier < 0 || tier > last || input < 0 || input > last {
 		return nil, fmt.Errorf("step %s: no tier %d can be written of a game with tiers 0 to %d", s.name, tier, last)
@@ -238,76 +234,6 @@ func (c *blockPairs) eachReceived(do func(b *block.Block) error) error {
 		}
 		b.Reset(c.o.Tier, c.rng, c.g.LowBits(), low)
 		if err := receive(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// statePairs is the packed encoding of the records of a pass.
-type statePairs struct {
-	pairs
-	g game.Cyclic
-}
-
-func (c *statePairs) send(rng uint64, h *block.Inbox) error {
-	c.Records += int64(h.Count())
-	c.packed = c.encoder.AppendInbox(c.packed[:0], game.RangeLen(c.g, rng), h)
-	return c.write(rng)
-}
-
-func (c *statePairs) eachInput(do func(rng uint64, from *block.State) error) error {
-	var from block.State
-	var seals jobdir.Seals
-	return c.eachSplit(func(split Split) error {
-		fresh, err := seals.OpenStateFile(c.o.FS, split.File, c.g)
-		if err != nil {
-			return err
-		}
-		defer fresh.Close()
-		cursor := fresh.Cursor()
-		for i := range fresh.Len() {
-			rng := fresh.Range(i)
-			if rng < split.From || rng >= split.To {
-				continue
-			}
-			if err := cursor.Read(i, &from); err != nil {
-				return err
-			}
-			c.In += int64(from.Reached.Count())
-			if err := do(rng, &from); err != nil {
-				return fmt.Errorf("%s: %w", split.File, err)
-			}
-		}
-		return nil
-	})
-}
-
-func (c *statePairs) eachReceived(do func(rng uint64, h *block.Inbox) error) error {
-	if err := c.read(CyclicBorders(c.g, c.o.Reducers)); err != nil {
-		return err
-	}
-	var h, piece block.Inbox
-	for !c.ended {
-		rng := c.rng
-		if rng >= game.Ranges(c.g) {
-			return fmt.Errorf("range %#x, but the game has %d", rng, game.Ranges(c.g))
-		}
-		size := game.RangeLen(c.g, rng)
-		h.Reset(size)
-		err := c.each(rng, func() (int, error) {
-			if err := c.decoder.DecodeInbox(c.packed, size, &piece); err != nil {
-				return 0, err
-			}
-			if !h.Add(&piece) {
-				return 0, errTooManyMessages
-			}
-			return piece.Count(), nil
-		})
-		if err != nil {
-			return err
-		}
-		if err := do(rng, &h); err != nil {
 			return err
 		}
 	}

@@ -12,18 +12,13 @@ import (
 type Property struct{ Name, Value string }
 
 // Properties returns the parameters that the streams of a step need to write a tier. A game
-// with blocks needs the player to move, any other game with tiers the tier itself. A game
-// with cycles needs the number of the pass, given as tier, and the directory of the states
-// after the previous pass.
-func Properties(m game.Method, name string, tier int, states string) []Property {
+// with blocks needs the player to move, any other game the tier itself.
+func Properties(m game.Method, name string, tier int) []Property {
 	words := strings.Fields(m.Game.Spec())
 	ps := []Property{{BuildProperty, Build(m.Game)}, {"game", words[0]}}
 	for _, w := range words[1:] {
 		name, value, _ := strings.Cut(w, "=")
 		ps = append(ps, Property{name, value})
-	}
-	if m.States != nil {
-		return append(ps, Property{"number", strconv.Itoa(tier)}, Property{"states", states})
 	}
 	if name == Init || name == Final {
 		return ps

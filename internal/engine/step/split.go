@@ -70,28 +70,6 @@ type MapInput struct {
 	jobdir.Place
 }
 
-// StateInputs divides the input of a pass, the new positions in some directories, among about
-// the given number of mappers. Each mapper gets about the same number of bytes: an interval of
-// ranges, and for it one split of each file, so that it can merge all its messages to one
-// range.
-func StateInputs(fsys store.FS, dirs []string, g game.Cyclic, mappers int) (inputs []MapInput, err error) {
-	fresh, err := jobdir.OpenNew(fsys, dirs, g)
-	if err != nil {
-		return nil, err
-	}
-	defer fresh.Close()
-	borders := fresh.Split(mappers)
-	places := fresh.Places(borders)
-	for i, from := range borders {
-		in := MapInput{Place: places[i]}
-		for _, part := range fresh.Files() {
-			in.Splits = append(in.Splits, Split{part, from, end(borders, i)})
-		}
-		inputs = append(inputs, in)
-	}
-	return inputs, nil
-}
-
 // BlockInputs divides the directory of a tier among mappers, each of which gets about the same
 // number of bytes of one shard. tasks returns the desired number of mappers for a number of
 // records. The result has about as many, but at least one for each shard that has records. BlockInputs

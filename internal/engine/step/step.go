@@ -1,19 +1,17 @@
-// Package step implements the map and reduce steps. For tiered games these are init,
-// possible, solve and final; possible and solve work on blocks of sorted records. For games
-// with cycles they are create, mark, solve, ties and final; the passes between the first
-// and the last work on the states of whole ranges (see Pass). Each step is implemented once
-// and called by all runners and by the Hadoop Streaming commands.
+// Package step implements the map and reduce steps of games that are solved by blocks: init,
+// possible, solve and final; possible and solve work on blocks of sorted records. Each step is
+// implemented once and called by all runners and by the Hadoop Streaming commands. The package also has
+// what these steps have in common with those of package layers.
 //
 // Map and Reduce are the two sides of a step under Hadoop Streaming. They have two
 // encodings, selected by Options.Codec:
 //
 //	                     text             packed
 //	input of the map     lines            splits: lines that name ranges of a block file
-//	messages             lines            pairs: a range, and a packed block or inbox
+//	messages             lines            pairs: a range, and a packed block
 //	output of the reduce lines            block files
 //
-// Reading and writing an encoding (blockCells, stateCells) is separate from the work on
-// blocks and states.
+// Reading and writing an encoding (blockCells) is separate from the work on blocks.
 package step
 
 import (
@@ -26,16 +24,33 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// The names of the steps of a tiered game, in the order in which they run.
+// The names of the steps, in the order in which they run. A game in which no tier has inner moves has Init, Possible, Solve
+// and Final.
 const (
-	Init     = "init"
-	Possible = "possible"
-	Solve    = "solve"
-	Final    = "final"
+	Init     = "init"     // the initial position
+	Possible = "possible" // the positions to which moves from earlier tiers lead
+	Mark     = "mark"     // those to which inner moves lead, one pass after the other
+	Begin    = "begin"    // receives the values from later tiers, in a tier with inner moves
+	Solve    = "solve"    // the values of a tier; of one with inner moves, a pass that finds wins and losses
+	Ties     = "ties"     // a pass that finds ties
+	Values   = "values"   // sends the values of a tier with inner moves to earlier ones
+	Final    = "final"    // the text of all positions
 )
 
-// Names lists the steps of a tiered game in the order in which they run.
-func Names() []string { return []string{Init, Possible, Solve, Final} }
+// AllNames lists the steps of all games.
+func AllNames() []string { return []string{Init, Possible, Mark, Begin, Solve, Ties, Values, Final} }
+
+// NamesOf lists the steps of a game.
+func NamesOf(m game.Method) []string {
+	if m.Layers != nil && !game.IsAcyclic(m.Layers) {
+		return AllNames()
+	}
+	return []string{Init, Possible, Solve, Final}
+}
+
+// IsForward reports whether a step belongs to the forward pass, from positions to their
+// successors.
+func IsForward(step string) bool { return step == Init || step == Possible || step == Mark }
 
 // InputTier returns the tier that a step reads to write the given tier: the tier above for
 // solve, the tier below for all other steps.

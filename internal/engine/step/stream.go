@@ -27,38 +27,34 @@ type Options struct {
 	// Combine merges messages before they are printed.
 	Combine bool
 	// Memory limits the records that are buffered for merging, in bytes, or, for games
-	// solved by lists, for sorting; 0 means DefaultMemory.
+	// solved by layers, for sorting; 0 means DefaultMemory.
 	Memory int
 
-	// The following options are for passes over a game with cycles.
-
-	Number int   // of the pass, from 1; also the remoteness of positions that it decides
-	Moves  Moves // for a mapper, see Pass
-	// LoadState reads the state of a reducer's range before the pass, in ascending order of
-	// range.
-	LoadState func(rng uint64, s *block.State) error
-	// StoreEdges is for a reducer, see Pass.
-	StoreEdges func(from game.Position, moves []game.Move) error
-
-	// The following options are for games solved by lists, see package layers, and for packed
+	// The following options are for games solved by layers, see package layers, and for packed
 	// records.
 
-	Tier int // of the job; -1: unknown, allowed for a mapper of lists
+	Tier int // of the job; -1: unknown, allowed for a mapper by layers
 	Part int // the number of the reducer, its partition
-	// Create creates a file in the directory of the job, Output: of outgoing edges, of states, or a
-	// packed shard.
+
+	// The following options are for reducers of games solved by layers, see runner.Job.
+
+	Pass        int
+	Edges, Runs []string // directories in FS
+	Absorb      int
+	Borders     []game.Position // the first keys of all partitions except the first
+	// Create creates a file in the directory of the job, Output: of messages, of states, or a packed shard.
 	Create func(name string) (io.WriteCloser, error)
 	Output string
+	FS     store.FS // of the files
 	// Codec is the encoding of the records; "" means text. With jobdir.Packed a mapper reads
-	// splits, see Split, and writes pairs, and a reducer writes a block file. Records of
-	// lists are always lines; for them Codec is the encoding of the outgoing edges.
+	// splits, see Split, and writes pairs, and a reducer writes a block file. Rows of
+	// layers are always lines; for them Codec is the encoding of the files of messages.
 	Codec jobdir.Codec
 
 	// The following options are for packed records.
 
-	FS           store.FS // of the files
-	Reducers     int      // requested number; see Borders and CyclicBorders for the actual one
-	Predecessors string   // blocks, Solve: the directory of the existing positions of Tier
+	Reducers     int    // requested number; see Borders for the actual one
+	Predecessors string // blocks, Solve: the directory of the existing positions of Tier
 }
 
 // packed reports whether records are packed.
@@ -68,8 +64,7 @@ func (o *Options) packed() bool { return o.Codec == jobdir.Packed }
 // of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
 
-// Map runs the map of a step from in to out: on blocks for a tiered game, on states for a
-// pass over a game with cycles.
+// Map runs the map of a step from in to out.
 func Map(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	if !o.Combine {
 		o.Memory = 1 // emits each message at once
@@ -81,30 +76,24 @@ func Map(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Co
 		case Final:
 			return mapFinal(m.Game, in, s.Writer, o)
 		}
-		switch {
-		case m.Blocks != nil:
-			return s.mapBlocks(m.Blocks)
-		case m.States != nil:
-			return s.mapPass(m.States)
+		if m.Blocks == nil {
+			return byLayers(m.Layers)
 		}
-		return byLists(m.Layers)
+		return s.mapBlocks(m.Blocks)
 	})
 }
 
 // Reduce runs the reduce of a step from in, sorted by key, to out, or to a file if records
-// are packed: it writes the records of a tier, or the new positions of a pass.
+// are packed: it writes the records of a tier.
 func Reduce(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
 	return run(name, m, in, out, o, func(s *stream) error {
 		if name == Final {
 			return reduceFinal(m, in, s.Writer, o)
 		}
-		switch {
-		case m.Blocks != nil:
-			return s.reduceBlocks(m.Blocks)
-		case m.States != nil:
-			return s.reducePass(m.States)
+		if m.Blocks == nil {
+			return byLayers(m.Layers)
 		}
-		return byLists(m.Layers)
+		return s.reduceBlocks(m.Blocks)
 	})
 }
 
@@ -122,12 +111,13 @@ func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, sid
 	if !slices.Contains(NamesOf(m), name) {
 		return w.Counters, Unknown(name)
 	}
+	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	err := side(&stream{w, name, in, o})
 	return w.Counters, cmp.Or(err, w.Flush())
 }
 
-// byLists returns the error for a game whose steps are in package layers.
-func byLists(g game.Game) error { return fmt.Errorf("%s is solved by lists", g.Spec()) }
+// byLayers returns the error for a game whose steps are in package layers.
+func byLayers(g game.Game) error { return fmt.Errorf("%s is solved by layers", g.Spec()) }
 
 // Unknown returns the error for a step that the game does not have.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
@@ -206,7 +196,7 @@ func (w *Writer) countLines(in io.Reader, source string) error {
 func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 	err := w.countLines(in, source)
 	if err == nil && w.In > 0 {
-		w.line(streamfmt.Record{Key: g.Start()})
+		w.line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
 	}
 	return err
 }

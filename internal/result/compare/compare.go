@@ -4,6 +4,7 @@ package compare
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -42,6 +43,14 @@ func ParseLine(g game.Game, line string) (v Valued, err error) {
 		if word == result.String() {
 			v.Value = result.In(remoteness)
 			return v, nil
+		}
+	}
+	if values := g.Values(); !values.OfMover && len(fields) == 3 {
+		for _, o := range []game.Outcome{game.Undecided, game.SecondWins, game.FirstWins, game.Tie} {
+			if word == values.Word(o) {
+				v.Value = game.NewValue(o, remoteness)
+				return v, nil
+			}
 		}
 	}
 	n, err := strconv.ParseUint(word, 10, 16)
@@ -110,8 +119,8 @@ func (d *Difference) Find(sides [2]Side) error {
 	return d.merge(sides[0].positions(listed), sides[1].positions(listed))
 }
 
-// positions yields the positions of a result; of a table, if listed is true, only those that final
-// has lines for.
+// positions yields the positions of a result; of a table, if listed is true, those that final
+// has lines for, which has all images of a position, and otherwise those that it stores.
 func (s *Side) positions(listed bool) iter.Seq2[Valued, error] {
 	return func(yield func(Valued, error) bool) {
 		for _, v := range s.Lines {
@@ -122,7 +131,13 @@ func (s *Side) positions(listed bool) iter.Seq2[Valued, error] {
 		if s.Table == nil {
 			return
 		}
-		for b, err := range s.Table.All() {
+		scan, err := s.Table.Scan(context.Background(), func(int) bool { return true })
+		if err != nil {
+			yield(Valued{}, err)
+			return
+		}
+		scan.Images = listed
+		for b, err := range scan.Batches() {
 			if err != nil {
 				yield(Valued{}, err)
 				return

@@ -99,6 +99,8 @@ type Exporter struct {
 	Scan   *table.Scan           // selects them by tier
 	Out    io.Writer
 	Dots   bool // write the spaces of a position as dots
+	// Canonical means that of a position of a game.Symmetric and its images the canonical one is written, and not all.
+	Canonical bool
 }
 
 // A liner formats positions as lines. Each worker has its own.
@@ -155,6 +157,7 @@ const pieceBytes = 256 << 10
 func (x *Exporter) All(ctx context.Context) error {
 	out := bufio.NewWriterSize(x.Out, pieceBytes)
 	workers := runtime.GOMAXPROCS(0)
+	x.Scan.Images = !x.Canonical
 	// A worker has one piece that it fills, and two that wait to be written.
 	err := parallel.InOrder(ctx, workers, 3*workers, parallel.Work[int, *[]byte]{
 		Next:  parallel.Numbers(x.Scan.Len()),
@@ -209,12 +212,15 @@ func shuffled(p game.Position, seed uint64) uint64 {
 
 // Sample writes n random positions of those that are wanted, or all if there are fewer.
 func (x *Exporter) Sample(ctx context.Context, n int, seed uint64) error {
+	if g, ok := x.Game.(game.Symmetric); ok && !x.Canonical {
+		return x.sampleAll(ctx, n, seed, g.Images)
+	}
 	batches, ok, err := x.Scan.Sample(ctx, uint64(n), seed, x.Wanted)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return x.sampleAll(ctx, n, seed)
+		return x.sampleAll(ctx, n, seed, func(dst []game.Position, p game.Position) []game.Position { return append(dst, p) })
 	}
 	return x.write(batches)
 }
@@ -229,8 +235,8 @@ func (x *Exporter) write(batches []table.Batch) error {
 }
 
 // sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
-// the lowest numbers.
-func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
+// the lowest numbers. appendImages appends the positions for which one that is read stands.
+func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64, appendImages func(dst []game.Position, p game.Position) []game.Position) error {
 	var mu sync.Mutex // protects all and most
 	var all []picked  // the sample is among them
 	most := uint64(math.MaxUint64)
@@ -241,6 +247,7 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.Scan.Len(), 1, func() func(int) error {
 		r, b := x.Scan.Reader(), new(table.Batch)
 		var found []picked
+		var images []game.Position
 		return func(i int) error {
 			if err := r.Read(i, b); err != nil {
 				return err
@@ -250,8 +257,14 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 			mu.Unlock()
 			found = found[:0]
 			for j, p := range b.Positions {
-				if order := shuffled(p, seed); order <= limit && x.Wanted(b.Values[j]) {
-					found = append(found, picked{order, b.Tier, p, b.Values[j]})
+				if !x.Wanted(b.Values[j]) {
+					continue
+				}
+				images = appendImages(images[:0], p)
+				for _, p := range images {
+					if order := shuffled(p, seed); order <= limit {
+						found = append(found, picked{order, b.Tier, p, b.Values[j]})
+					}
 				}
 			}
 			mu.Lock()

@@ -21,12 +21,14 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // Main is the TestMain of a package. Started under the name of one of the programs, or of mapper, reducer or a step, the
 // test binary runs that. Otherwise it runs the tests; a directory with the programs is then the first in PATH.
 func Main(m *testing.M, programs map[string]func()) {
-	mains := map[string]func(){"mapper": func() { stream.Mapper(all.Kinds()...) }, "reducer": func() { stream.Reducer(all.Kinds()...) }}
+	kinds := append(all.Kinds(), testgames.LayeredKind())
+	mains := map[string]func(){"mapper": func() { stream.Mapper(kinds...) }, "reducer": func() { stream.Reducer(kinds...) }}
 	for _, name := range step.AllNames() {
 		mains[name+"_map"], mains[name+"_reduce"] = mains["mapper"], mains["reducer"]
 	}

@@ -5,6 +5,7 @@ package runnertest
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -60,6 +62,27 @@ func Check(t *testing.T, r runner.Runner, g game.Game, same func(t testing.TB, f
 	if _, err := os.Stat(filepath.Join(dir, solve.FinalDir, store.Success)); err != nil {
 		t.Errorf("%s: %v", g.Spec(), err)
 	}
+}
+
+// Layers solves a game with random options, and compares every value with testgames.Solve.
+func Layers(t *testing.T, r runner.Runner, g game.Game, random *rand.Rand) {
+	t.Helper()
+	dir := t.TempDir()
+	options := solve.Options{Runner: r, Reducers: 1 + random.IntN(3), Combine: random.IntN(2) == 0, Codec: []jobdir.Codec{jobdir.Packed, jobdir.Text}[random.IntN(2)],
+		KeepAll: random.IntN(2) == 0, MinDrop: 1, Final: solve.FinalNo, UntilTier: -1}
+	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
+		t.Fatalf("%s: %v", g.Spec(), err)
+	}
+	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer solved.Close()
+	values := make(map[game.Position]game.Value)
+	for batch, err := range solved.All() {
+		must.OK(t, err)
+		for i, p := range batch.Positions {
+			values[p] = batch.Values[i]
+		}
+	}
+	must.OK(t, testgames.Compare(g, values))
 }
 
 // cancelling is a runner whose jobs are cancelled before they begin.

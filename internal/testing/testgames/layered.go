@@ -70,6 +70,24 @@ func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
 	return d.game()
 }
 
+// LayeredKind returns a kind of games whose rules processes can make again: each seed is a random one, with Predecessors if
+// backward is 1, and without tiers if it is 2 and there is only one.
+func LayeredKind() game.Kind {
+	return game.Kind{Name: "layered", Usage: "random games", Params: []game.Param{{Name: "seed", Usage: "of the game"}, {Name: "backward", Usage: "what it implements"}},
+		New: func(args []int) (game.Game, error) {
+			r := rand.New(rand.NewPCG(uint64(args[0]), 2))
+			g := RandomLayered(r, RandomOptions(r))
+			g.name = fmt.Sprintf("layered seed=%d backward=%d", args[0], args[1])
+			switch {
+			case args[1] == 1:
+				return g.Backward(), nil
+			case args[1] == 2 && g.tiers == 0:
+				return struct{ game.Symmetric }{g}, nil
+			}
+			return g, nil
+		}}
+}
+
 // A design is a game as orbits. An orbit is a position with its images.
 type design struct {
 	group

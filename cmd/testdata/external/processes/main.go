@@ -61,7 +61,7 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		}
 		defer in.Close()
 		var out bytes.Buffer
-		counters, err := r.start(ctx, job, "map", i, in, &out)
+		counters, err := r.start(ctx, job, "map", job.Environment("map", i, r.memory/2, partition), in, &out)
 		mu.Lock()
 		defer mu.Unlock()
 		count("map", counters)
@@ -80,11 +80,11 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		if err != nil {
 			return err
 		}
-		if len(lines[i]) == 0 {
+		if len(lines[i]) == 0 && job.Absorb == 0 { // otherwise it has states to read
 			return out.Close()
 		}
 		slices.SortStableFunc(lines[i], func(a, b []byte) int { return bytes.Compare(partition.Key(a), partition.Key(b)) })
-		counters, err := r.start(ctx, job, "reduce", i, bytes.NewReader(bytes.Join(lines[i], nil)), out)
+		counters, err := r.start(ctx, job, "reduce", job.Environment("reduce", i, r.memory/2, partition), bytes.NewReader(bytes.Join(lines[i], nil)), out)
 		mu.Lock()
 		defer mu.Unlock()
 		count("reduce", counters)
@@ -110,7 +110,7 @@ func (r processes) each(n int, do func(int) error) error {
 }
 
 // start runs this program as a mapper or reducer, and returns its counters.
-func (r processes) start(ctx context.Context, job *driver.Job, side string, number int, in io.Reader, out io.Writer) (map[string]int64, error) {
+func (r processes) start(ctx context.Context, job *driver.Job, side string, env []string, in io.Reader, out io.Writer) (map[string]int64, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r processes) start(ctx context.Context, job *driver.Job, side string, numb
 	var messages bytes.Buffer
 	cmd := exec.CommandContext(ctx, self)
 	cmd.Args = []string{job.Step + "_" + side}
-	cmd.Env = append(job.Environment(side, number, r.memory/2), fmt.Sprintf("GOMEMLIMIT=%d", r.memory))
+	cmd.Env = append(env, fmt.Sprintf("GOMEMLIMIT=%d", r.memory))
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &messages
 	failed := cmd.Run()
 	counters := make(map[string]int64)

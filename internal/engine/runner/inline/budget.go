@@ -163,7 +163,7 @@ func (r *Runner) planLayers(g game.Game, loaded, sources []*layers.Source) (plan
 // finalRowMemory is the memory of a row of an interval in final, which is loaded and becomes a
 // line.
 func finalRowMemory(g game.Game) int {
-	line := len(g.AppendText(nil, g.Start())) + len("''\t65535\n")
+	line := len("''\t65535\n") + max(len(g.AppendText(nil, g.Start())), len("18446744073709551615\tunsolvable\t"))
 	return 3*rowMemory + listsAhead*line/4*5
 }
 

@@ -1,7 +1,10 @@
 package inline
 
 import (
+	"cmp"
 	"context"
+	"io"
+	"path"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -290,7 +293,7 @@ func (w *layerWorker) pick(decided []layers.Row, do func(i int, predecessor game
 	return w.loader.Pick(w.edges, decided, func(i int, row layers.Row) error { return do(i, row.Word) })
 }
 
-// A layerFinal writes the lines of all positions, by key. It reads the files of all tiers as one
+// A layerFinal writes the lines of all positions, by key, and of their images. It reads the files of all tiers as one
 // source. A task is an interval of the keys.
 type layerFinal struct {
 	text
@@ -299,12 +302,17 @@ type layerFinal struct {
 	all *layers.Source
 }
 
-func (f *layerFinal) open(context.Context) (err error) {
+func (f *layerFinal) open(ctx context.Context) (err error) {
 	f.runner.lists, f.runner.outboxes = listMemory{}, nil
 	if f.all, err = layers.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
 		return err
 	}
 	f.inputs = append(f.inputs, f.all)
+	if g, ok := f.g.(game.Symmetric); ok {
+		if err := f.withImages(ctx, g); err != nil {
+			return err
+		}
+	}
 	sources := []*layers.Source{f.all}
 	if f.plan, err = f.runner.planRows(game.LastTier(f.g), sources, sources, finalRowMemory(f.g), 0, 0); err != nil {
 		return err
@@ -313,16 +321,53 @@ func (f *layerFinal) open(context.Context) (err error) {
 	return nil
 }
 
+// imagesName is the name of the file of positions and images in the directory of a final job, which has it only
+// while the job runs.
+const imagesName = "_images.lists"
+
+// withImages replaces the rows that the job reads by those with all images.
+func (f *layerFinal) withImages(ctx context.Context, g game.Symmetric) error {
+	sources := []*layers.Source{f.all}
+	plan, err := f.runner.planLayers(g, sources, sources)
+	if err != nil {
+		return err
+	}
+	err = layers.WithImages(ctx, g, sources, plan.workers, plan.outbox, func() (io.WriteCloser, error) { return f.create(imagesName) })
+	if err != nil {
+		return err
+	}
+	tiers, err := layers.OpenImages(f.FS, path.Join(f.Output, imagesName), g)
+	if err != nil {
+		return err
+	}
+	f.all = tiers[f.InputTier(0)]
+	f.inputs = append(f.inputs, f.all)
+	return nil
+}
+
+func (f *layerFinal) close(err error) error {
+	if _, ok := f.g.(game.Symmetric); ok {
+		err = cmp.Or(err, f.FS.RemoveAll(path.Join(f.Output, imagesName)))
+	}
+	return err
+}
+
 func (f *layerFinal) newWorker() func(int, *textChunk) error {
 	var loader layers.Loader
 	var rows []layers.Row
+	cyclic := !game.IsAcyclic(f.g)
 	return func(i int, out *textChunk) (err error) {
 		out.reset()
 		if rows, err = loader.Load(rows, f.all, f.of[i]); err != nil {
 			return err
 		}
 		for _, row := range rows {
-			out.final(f.g, row.Key, layers.ValueOf(row.Word))
+			if v := layers.ValueOf(row.Word); cyclic {
+				out.text = step.AppendCyclicFinal(out.text, f.g.Values(), row.Key, v)
+				out.lines++
+			} else {
+				out.final(f.g, row.Key, v)
+			}
 		}
 		return nil
 	}

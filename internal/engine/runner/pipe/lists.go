@@ -21,8 +21,8 @@ const (
 	mapsOfCore = 4
 )
 
-// ofLists prepares a lists job. The reducers write their messages to other tiers themselves.
-func (p *pipeline) ofLists(g game.Game) error {
+// ofLayers prepares a job by layers. The reducers write states, and their messages to other jobs, themselves.
+func (p *pipeline) ofLayers(g game.Game) error {
 	kind := layers.WritesOf(p.Step, g, p.Tier).Shard
 	p.partName = layers.PartName
 	p.shard = func(out io.WriteCloser) shard { return layers.NewPartWriter(out, g, p.Tier, kind, p.Codec) }

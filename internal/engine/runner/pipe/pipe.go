@@ -7,9 +7,8 @@
 //	…                  ┘    key       └ …
 //
 // Each map reads one split: a text part as it is on disk, or a share of a block file, unpacked
-// into lines. In a pass over a game with cycles, each reducer also reads and writes the states
-// of its ranges. In a lists job it also writes its messages to other tiers. These are files of
-// the data directory. A program of the user may replace any mapper or reducer. The package
+// into lines. In a job by layers, each reducer also reads and writes states of its positions, and
+// writes its messages to other jobs. These are files of the data directory. A program of the user may replace any mapper or reducer. The package
 // knows nothing of the loop of jobs.
 package pipe
 
@@ -89,13 +88,10 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 			in.Close()
 		}
 	}()
-	switch m := job.Method; {
-	case m.Blocks != nil:
+	if m := job.Method; m.Blocks != nil {
 		err = p.ofBlocks(m.Blocks)
-	case m.States != nil:
-		err = p.ofStates(m.States)
-	default:
-		err = p.ofLists(m.Layers)
+	} else {
+		err = p.ofLayers(m.Layers)
 	}
 	if err != nil {
 		return err
@@ -115,7 +111,7 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 // run runs all maps and reduces. If there is no input, e.g. for a tier that no move leads to, it
 // writes empty parts without starting a process.
 func (p *pipeline) run() error {
-	if len(p.splits) == 0 {
+	if len(p.splits) == 0 && p.Step != step.Begin && p.Step != step.Values { // which read all states
 		for i := range p.Reducers {
 			if err := p.writePart(i, strings.NewReader("")); err != nil {
 				return err
@@ -159,19 +155,6 @@ func (p *pipeline) ofBlocks(g game.Tiered) error {
 	return nil
 }
 
-// ofStates prepares a pass over a game with cycles. The reducers write the states of their
-// ranges themselves.
-func (p *pipeline) ofStates(g game.Cyclic) error {
-	p.shard = func(out io.WriteCloser) shard { return jobdir.NewRangeWriter(out, g, p.Codec) }
-	var seals jobdir.Seals
-	for _, dir := range p.Input {
-		if err := p.addDir(dir, func(part string) (unpacker, error) { return seals.OpenStateFile(p.FS, part, g) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // A shard is a packed shard that is written from the output of a reducer.
 type shard interface {
 	AppendLines(in io.Reader, source string) error
@@ -187,9 +170,9 @@ type unpacker interface {
 
 // addDir adds a directory, or a packed file, to the input of the maps. Text parts are read as
 // they are; open opens a packed shard, which is divided into parts of its ranges. The input of
-// init and create is a file with one line of any content.
+// init is a file with one line of any content.
 func (p *pipeline) addDir(dir string, open func(part string) (unpacker, error)) error {
-	if p.Step == step.Init || p.Step == step.Create {
+	if p.Step == step.Init {
 		p.splits = append(p.splits, p.fileSplit(dir))
 		return nil
 	}
@@ -287,7 +270,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	if kind == "reduce" {
 		limit = p.budget.Reducer
 	}
-	c.Env = append(p.Environment(kind, number, p.budget.Merge), append(env,
+	c.Env = append(p.Environment(kind, number, p.budget.Merge, p.partition), append(env,
 		fmt.Sprintf("GOMEMLIMIT=%d", limit),
 		fmt.Sprintf("GOMAXPROCS=%d", min(2, runtime.GOMAXPROCS(0))))...) // one core for the work, one for the collector
 	return c

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -14,9 +15,9 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// ofLists plans a lists job, in which Hadoop reads, sorts and writes lines. Packed inputs can
-// only be read in this process; then the job is executed by Small.
-func (p *plan) ofLists(g game.Game) error {
+// ofLayers plans a job by layers, in which Hadoop reads, sorts and writes lines. Packed inputs can
+// only be read in this process; then the job is executed by Small. So is a job without rows to read.
+func (p *plan) ofLayers(g game.Game) error {
 	job := p.job
 	rows, err := job.Rows(g)
 	if err != nil {
@@ -49,6 +50,7 @@ func (p *plan) ofLists(g game.Game) error {
 		return err
 	}
 	p.keys = lineKeys(g, slices.Compact(append([]uint64{0}, borders...)), 1) // Hadoop would reject equal ones
+	p.properties = job.Properties(p.keys)
 	// One map for each file would often be too many: every tier can send messages to this one,
 	// in a file of each reducer.
 	p.maps = files
@@ -58,8 +60,8 @@ func (p *plan) ofLists(g game.Game) error {
 	return nil
 }
 
-// Codec returns the format of the directories of a game's jobs if c was requested. In lists
-// jobs, Hadoop can only read and write lines.
+// Codec returns the format of the directories of a game's jobs if c was requested. In jobs by
+// layers, Hadoop can only read and write lines.
 func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
 	if m.Layers != nil {
 		return jobdir.Text
@@ -77,7 +79,7 @@ func (p *plan) addText(r runner.Rows, to layers.Stage) (bytes int64, err error) 
 		}
 		bytes += info.Size()
 		of := pattern
-		if r.Kind == layers.Predecessors && p.job.Step == step.Solve {
+		if strings.HasPrefix(path.Base(name), store.PartPrefix) {
 			of = store.PartPrefix + "*"
 		}
 		if in := path.Join(path.Dir(name), of); !slices.Contains(p.inputs, in) {
@@ -87,8 +89,12 @@ func (p *plan) addText(r runner.Rows, to layers.Stage) (bytes int64, err error) 
 	return bytes, nil
 }
 
-// countLists counts the records in the parts of a job whose counters are missing.
-func countLists(job *runner.Job, g game.Game, stats *runner.Stats) (err error) {
+// countRows counts the records in the parts of a job whose counters are missing. A job on a tier with inner moves must run
+// again: the messages that it received are not known without counters.
+func countRows(job *runner.Job, g game.Game, stats *runner.Stats) (err error) {
+	if game.Loops(g, job.Tier) {
+		return &store.DamageError{Name: job.Output, Reason: "the counters of its job are missing"}
+	}
 	d, err := layers.OpenDir(job.FS, job.Output, g)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ type plan struct {
 
 	inputs []string // directories that the maps read, or patterns of files in them
 
-	// The following fields are for lists.
+	// The following fields are for layers.
 
 	small    bool  // the input can only be read in this process
 	bytes    int64 // total size of the files
@@ -64,20 +64,16 @@ func (p *plan) reducers() int {
 // fill plans the job: it counts the records of the input, and divides it into splits for the
 // maps.
 func (p *plan) fill() error {
-	p.properties = step.Properties(p.job.Method, p.job.Step, p.job.Tier, p.job.PreviousPass)
-	switch m := p.job.Method; {
-	case m.Blocks != nil:
+	if m := p.job.Method; m.Blocks != nil {
 		return p.ofBlocks(m.Blocks)
-	case m.States != nil:
-		return p.ofStates(m.States)
-	default:
-		return p.ofLists(m.Layers)
 	}
+	return p.ofLayers(p.job.Method.Layers)
 }
 
 // ofBlocks plans a job by blocks.
 func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	job := p.job
+	p.properties = job.Properties(nil)
 	if job.Codec == jobdir.Text {
 		dirs := job.Input
 		if job.Step == step.Solve {
@@ -101,45 +97,6 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 		p.keys = lineKeys(g, borders, 1<<g.LowBits())
 	}
 	return nil
-}
-
-// ofStates plans a pass over a game with cycles.
-func (p *plan) ofStates(g game.Cyclic) (err error) {
-	job := p.job
-	if p.reads, err = stateRecords(job, g); err != nil {
-		return err
-	}
-	borders := step.CyclicBorders(g, p.reducers())
-	if !p.blocks() {
-		p.keys = lineKeys(g, borders, uint64(g.RangeSize()))
-		p.inputs, err = partsIn(job, job.Input)
-		return err
-	}
-	p.keys = pairKeys(borders)
-	if job.Step == step.Create {
-		p.input = []step.MapInput{{Splits: []step.Split{{File: job.Input[0]}}, Place: jobdir.Place{File: job.Input[0]}}}
-		return nil
-	}
-	p.input, err = step.StateInputs(job.FS, job.Input, g, p.tasks(p.reads))
-	return err
-}
-
-// stateRecords returns the number of positions that a pass reads, according to the index; for
-// create, which reads none, 1.
-func stateRecords(job *runner.Job, g game.Cyclic) (n int64, err error) {
-	if job.Step == step.Create {
-		return 1, nil
-	}
-	index, err := jobdir.ReadIndex(job.FS, job.PreviousPass, g)
-	if err != nil {
-		return 0, err
-	}
-	for _, found := range index.Passes {
-		if slices.Contains(job.Input, path.Join(path.Dir(job.PreviousPass), found.Pass)) {
-			n += found.Total()
-		}
-	}
-	return n, nil
 }
 
 // partsIn returns the -input for text directories: a pattern that matches only their parts, as

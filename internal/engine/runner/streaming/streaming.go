@@ -12,8 +12,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -107,15 +105,12 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 // count verifies the output of a job and counts its records. Text is only read if the job's
 // counters are missing. Blocks are sealed as they were counted, and not read again for that.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	counted := job.Codec == jobdir.Text && stats.Records > 0
 	switch m := job.Method; {
-	case m.States != nil:
-		return countStates(job, m.States, counted, stats)
-	case m.Layers != nil && stats.Records == 0:
-		if err := countLists(job, m.Layers, &stats); err != nil {
+	case m.Layers != nil && stats.Shuffled == 0:
+		if err := countRows(job, m.Layers, &stats); err != nil {
 			return stats, err
 		}
-	case m.Blocks != nil && !counted:
+	case m.Blocks != nil && (job.Codec != jobdir.Text || stats.Records == 0):
 		t, err := jobdir.OpenTier(job.FS, job.Output, m.Blocks, job.Tier)
 		if err != nil {
 			return stats, err
@@ -129,49 +124,6 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 		}
 	}
 	return stats, nil
-}
-
-// countStates is count for a pass over a game with cycles.
-func countStates(job *runner.Job, g game.Cyclic, counted bool, stats runner.Stats) (_ runner.Stats, err error) {
-	if job.Step == step.Mark && stats.Messages == 0 {
-		if stats.Messages, err = countMessages(job, g); err != nil {
-			return stats, err
-		}
-	}
-	if counted {
-		return stats, nil
-	}
-	fresh, err := jobdir.OpenNew(job.FS, []string{job.Output}, g)
-	if err != nil {
-		return stats, err
-	}
-	defer fresh.Close()
-	stats.New, stats.Records, stats.Finished = game.Tally{}, 0, 0
-	var tally game.Tally
-	tally.AddValues(fresh.Counts())
-	stats.AddNew(tally)
-	return stats, nil
-}
-
-// countMessages computes the number of messages of a mark pass whose counters are missing.
-func countMessages(job *runner.Job, g game.Cyclic) (int64, error) {
-	input, err := jobdir.OpenNew(job.FS, job.Input, g)
-	if err != nil {
-		return 0, err
-	}
-	defer input.Close()
-	p := step.NewPass(g, job.Step, job.Tier)
-	c := input.Cursor()
-	var from block.State
-	for i := range input.Len() {
-		if err := c.Read(i, &from); err != nil {
-			return 0, err
-		}
-		if err := p.Map(input.Range(i), &from, func(uint64, block.Set, bool) {}); err != nil {
-			return 0, err
-		}
-	}
-	return p.Messages, nil
 }
 
 // Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so

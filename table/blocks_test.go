@@ -559,12 +559,12 @@ func TestLookup(t *testing.T) {
 }
 
 // TestLookupUnreached looks up every combination of pieces, and checks that unreachable
-// positions are not found, in the tables of all three methods.
+// positions are not found, in tables of blocks and of lists, with and without tiers.
 func TestLookupUnreached(t *testing.T) {
 	rules := must.Get(connectn.New(3, 3, 3))(t)
 	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
-	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Layered }{rules}, "states": quick} {
+	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Layered }{rules}, "without tiers": quick} {
 		tab := solvedgames.Table(t, g)
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {
@@ -579,7 +579,7 @@ func TestLookupUnreached(t *testing.T) {
 				t.Fatalf("%s: %q: %d, found: %v, %v; want %d, %v", name, g.AppendText(nil, p), found, ok, err, v, reached)
 			}
 		}
-		if _, reached := want[unreached]; not == 0 || name != "states" && reached {
+		if _, reached := want[unreached]; not == 0 || name != "without tiers" && reached {
 			t.Errorf("%s: play reaches all positions", name)
 		}
 	}
@@ -734,27 +734,5 @@ func TestHalfStats(t *testing.T) {
 	}
 	if want := "5a7f362cb65b4d0d"; s.Content != want || fmt.Sprintf("%016x", sum) != want {
 		t.Errorf("content %s, by the seal %016x, want %s", s.Content, sum, want)
-	}
-}
-
-// TestDrawNumbers checks that a draw has the number 0 in the table, not one of undecided moves.
-func TestDrawNumbers(t *testing.T) {
-	g := must.Get(quickcross.New(3, 3, 3))(t)
-	file := must.Get(jobdir.OpenStateFile(store.Local{}, filepath.Join(solvedgames.Dir(t, g), table.CyclicFile), g))(t)
-	defer file.Close()
-	c, draws := file.Cursor(), 0
-	for i := range file.Len() {
-		var s block.State
-		must.OK(t, c.Read(i, &s))
-		open := make(block.Set, len(s.Reached))
-		s.Open(open)
-		for slot := range open.All() {
-			if draws++; s.Number.Get(slot) != 0 {
-				t.Fatalf("range %#x, slot %d: number %d", file.Range(i), slot, s.Number.Get(slot))
-			}
-		}
-	}
-	if draws == 0 {
-		t.Error("there are no draws")
 	}
 }

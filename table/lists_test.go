@@ -23,10 +23,11 @@ import (
 )
 
 // rowsOf returns the rows of a table with the given values, by tier.
-func rowsOf(g game.Layered, values map[game.Position]game.Value) [][]layers.Row {
-	tiers := make([][]layers.Row, g.Tiers()+1)
+func rowsOf(g game.Game, values map[game.Position]game.Value) [][]layers.Row {
+	tiers := make([][]layers.Row, game.LastTier(g)+1)
 	for p, v := range values {
-		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], layers.Row{Key: p, Word: uint64(v)})
+		tier := game.TierOf(g, p)
+		tiers[tier] = append(tiers[tier], layers.Row{Key: p, Word: uint64(v)})
 	}
 	for _, rows := range tiers {
 		sortRows(rows)
@@ -44,7 +45,7 @@ func sortRows(rows []layers.Row) {
 }
 
 // listTable writes a table of lists.
-func listTable(t *testing.T, g game.Layered, tiers [][]layers.Row) memory {
+func listTable(t *testing.T, g game.Game, tiers [][]layers.Row) memory {
 	t.Helper()
 	m := newMemory()
 	for tier := range tiers {
@@ -55,7 +56,7 @@ func listTable(t *testing.T, g game.Layered, tiers [][]layers.Row) memory {
 }
 
 // writeList writes a tier of a table of lists.
-func writeList(t *testing.T, m memory, g game.Layered, tier int, rows []layers.Row) {
+func writeList(t *testing.T, m memory, g game.Game, tier int, rows []layers.Row) {
 	t.Helper()
 	file := must.Get(m.Create(TierFile(g, tier)))(t)
 	w := layers.NewPartWriter(file, g, tier, layers.Values, jobdir.Packed)
@@ -63,7 +64,7 @@ func writeList(t *testing.T, m memory, g game.Layered, tier int, rows []layers.R
 }
 
 // verifyLists checks a table of lists, interval rows at a time.
-func verifyLists(t *testing.T, m memory, g game.Layered, interval int) (positions uint64, err error) {
+func verifyLists(t *testing.T, m memory, g game.Game, interval int) (positions uint64, err error) {
 	t.Helper()
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {
@@ -188,10 +189,10 @@ func TestManyTiers(t *testing.T) {
 	}
 }
 
-// ticTacToe returns a game whose tiers have several cells, and therefore several intervals.
+// ticTacToe returns a game without images whose tiers have several cells, and therefore several intervals.
 func ticTacToe(t *testing.T) game.Layered {
 	t.Helper()
-	return must.Get(mnk.New(3, 3, 3))(t)
+	return struct{ game.Layered }{must.Get(mnk.New(3, 3, 3))(t)}
 }
 
 // TestVerifyListsUnreached checks that an unreachable position is found, even if its value is

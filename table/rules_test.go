@@ -11,86 +11,31 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
-// TestRulesCyclic checks that a correct table of a game with cycles passes the check by the
-// rules, and that each wrong, extra or missing position is found, at the position itself or at
-// a predecessor.
-func TestRulesCyclic(t *testing.T) {
-	quick := must.Get(quickcross.New(3, 2, 2))(t)
-	r := rand.New(rand.NewPCG(1, 2))
-	games := []game.Cyclic{game.WithRanges(testgames.TieGame(), 4), quick}
-	for range 20 {
-		g := game.WithRanges(testgames.RandomGraph(r, 2+r.IntN(40)), 7)
-		games = append(games, g, batched{g, false})
-	}
-	for _, g := range games {
-		right := valuesOf(g)
-		verify := func(values map[game.Position]byte) error {
-			tab, err := OpenOf(cyclicTable(t, g, values), ".", g)
-			must.OK(t, err)
-			defer tab.Close()
-			_, _, err = Rules{}.Verify(context.Background(), tab)
-			return err
-		}
-		if err := verify(right); err != nil {
-			t.Fatalf("%s: %v", g.Spec(), err)
-		}
-		leads := func(p, to game.Position) bool {
-			return slices.ContainsFunc(g.Moves(nil, p), func(m game.Move) bool { return m.To == to })
-		}
-		for range 30 {
-			p := r.Uint64N(g.Positions())
-			was, reached := right[p]
-			wrong := byte(r.IntN(256))
-			if wrong&3 == 0 {
-				wrong = 0
-			}
-			switch remove := r.IntN(3) == 0; {
-			case remove && reached:
-				delete(right, p)
-			case remove || wrong == was:
-				continue
-			default:
-				right[p] = wrong
-			}
-			err := verify(right)
-			var fault *Fault
-			if !errors.As(err, &fault) || fault.Position != p && !leads(fault.Position, p) {
-				t.Fatalf("%s: position %d: value %d, reached %v, became %d: %v", g.Spec(), p, was, reached, right[p], err)
-			}
-			delete(right, p)
-			if reached {
-				right[p] = was
-			}
-		}
-	}
-}
-
 // A batched is a game that computes many positions at once. If it lies, they then have no moves.
 type batched struct {
-	game.Cyclic
+	game.Game
 	lies bool
 }
 
 func (g batched) Batch([]game.Position) (game.Game, error) {
 	if g.lies {
-		return stuck{g.Cyclic}, nil
+		return stuck{g.Game}, nil
 	}
-	return nameless{g.Cyclic}, nil
+	return nameless{g.Game}, nil
 }
 
-type stuck struct{ game.Cyclic }
+type stuck struct{ game.Game }
 
 func (stuck) Moves(dst []game.Move, _ game.Position) []game.Move { return dst }
 
-type nameless struct{ game.Cyclic }
+type nameless struct{ game.Game }
 
 func (g nameless) Moves(dst []game.Move, p game.Position) []game.Move {
-	dst = g.Cyclic.Moves(dst, p)
+	dst = g.Game.Moves(dst, p)
 	for i := range dst {
 		dst[i].Name = ""
 	}
@@ -100,10 +45,10 @@ func (g nameless) Moves(dst []game.Move, p game.Position) []game.Move {
 // TestRulesBatched checks that a missing position is found where many are computed at once, with the name of the move
 // that leads to it, and a game that computes positions in another way then.
 func TestRulesBatched(t *testing.T) {
-	g := game.WithRanges(testgames.TieGame(), 4)
-	values := valuesOf(g)
-	verify := func(g game.Cyclic) error {
-		tab := must.Get(OpenOf(cyclicTable(t, g, values), ".", g))(t)
+	g := testgames.TieGame()
+	values := testgames.Solve(g)
+	verify := func(g game.Game) error {
+		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, values)), ".", g))(t)
 		defer tab.Close()
 		_, _, err := Rules{}.Verify(t.Context(), tab)
 		return err
@@ -122,11 +67,10 @@ func TestRulesBatched(t *testing.T) {
 // TestRulesUnled checks that a position without predecessors is found, even if its value is
 // right.
 func TestRulesUnled(t *testing.T) {
-	graph := testgames.TieGame() // 6 leads to a tie, but nothing leads to 6
-	g := game.WithRanges(graph, 4)
-	values := valuesOf(g)
-	values[6] = byte(1<<2 | game.Ties)
-	tab := must.Get(OpenOf(cyclicTable(t, g, values), ".", g))(t)
+	g := testgames.TieGame() // 6 leads to a tie, but nothing leads to 6
+	values := testgames.Solve(g)
+	values[6] = game.Ties.In(1)
+	tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, values)), ".", g))(t)
 	defer tab.Close()
 	var fault *Fault
 	if _, _, err := (Rules{}).Verify(context.Background(), tab); !errors.As(err, &fault) || fault.Position != 6 {
@@ -284,57 +228,5 @@ func TestEachRangeLowest(t *testing.T) {
 	})
 	if err != low {
 		t.Errorf("%v, want the lowest", err)
-	}
-}
-
-// A turned is a game whose positions show whose turn it is.
-type turned struct {
-	game.Cyclic
-	second []game.Position // in which the second player moves
-}
-
-func (g turned) Values() game.Values {
-	return game.Values{OfMover: true, TiesSoon: true, Players: [2]string{"A", "B"}}
-}
-
-func (g turned) ToMove(p game.Position) game.Player {
-	if slices.Contains(g.second, p) {
-		return game.Second
-	}
-	return game.First
-}
-
-func (g turned) Primitive(p game.Position) game.Value {
-	if v := g.Cyclic.Primitive(p); v != 0 {
-		return game.NewValue(game.Outcome(v.Outcome().For(g.ToMove(p))), 0)
-	}
-	return 0
-}
-
-// TestRulesTurns checks that a position in which a player moves who has just moved is found, by all positions and by a
-// sample.
-func TestRulesTurns(t *testing.T) {
-	graph := game.WithRanges(testgames.Graph{
-		Next: map[game.Position][]game.Position{0: {1, 2}, 1: {3, 0}, 2: {3, 4}, 4: {5}},
-		End:  map[game.Position]game.Result{3: game.Loses, 5: game.Loses},
-		Size: 6,
-	}, 4)
-	for _, test := range []struct {
-		second []game.Position
-		right  bool
-	}{{[]game.Position{1, 2, 5}, true}, {[]game.Position{1, 2, 4, 5}, false}, {[]game.Position{1, 2, 4}, false}} {
-		for _, g := range []game.Cyclic{turned{graph, test.second}, batched{turned{graph, test.second}, false}} {
-			tab := must.Get(OpenOf(cyclicTable(t, g, valuesOf(graph)), ".", g))(t)
-			for sample := range uint64(6) {
-				var fault *Fault
-				_, _, err := Rules{Sample: sample}.Verify(t.Context(), tab)
-				if found := errors.As(err, &fault) && strings.Contains(err.Error(), "in a game without tiers turns must alternate"); found == test.right && (test.right || sample == 0 || sample == 5) {
-					t.Errorf("%T, second %v, sample %d: %v", g, test.second, sample, err)
-				} else if err != nil && test.right {
-					t.Error(err)
-				}
-			}
-			must.OK(t, tab.Close())
-		}
 	}
 }

@@ -53,7 +53,7 @@ func TestTableStats(t *testing.T) {
 	defer table.Close()
 	got := must.Get(table.Stats())(t)
 	want := Stats{
-		Game: g.Spec(), Positions: 3, Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2),
+		Game: g.Spec(), Positions: 3, Bytes: bytesOf(t, filepath.Join(dir, Dir)), Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2),
 		Rows:   []Row{{0, game.Tie, 2, 1}, {1, game.Tie, 1, 1}, {2, game.Tie, 0, 1}},
 		stored: make([]uint64, 3), values: g.Values(), title: "Connect 2 on 1×2", unit: "pieces on the board",
 	}
@@ -62,22 +62,22 @@ func TestTableStats(t *testing.T) {
 	}
 }
 
+// bytesOf returns the size of the tiers in a directory.
+func bytesOf(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	for _, name := range must.Get(filepath.Glob(filepath.Join(dir, "tier-*")))(t) {
+		n += must.Get(os.Stat(name))(t).Size()
+	}
+	return n
+}
+
 // TestNoValue checks that a tier with a value that no position has is refused.
 func TestNoValue(t *testing.T) {
 	g := must.Get(connectn.New(1, 2, 2))(t)
-	table := &Table{g: g, contents: counted{of: Counts{5: 7, 8: 1}}}
-	if err := new(Stats).add(table, 4); err == nil || !strings.Contains(err.Error(), "tier 4 has 1 positions of value byte 8") {
+	if err := (&Stats{Game: g.Spec()}).add(4, Counts{5: 7, 8: 1}); err == nil || !strings.Contains(err.Error(), "tier 4 has 1 positions of value byte 8") {
 		t.Errorf("a position without a value: got error %v", err)
 	}
 }
-
-// counted is the contents of a table whose tiers have these counts.
-type counted struct {
-	contents
-	of Counts
-}
-
-func (c counted) counts(int) (Counts, error) { return c.of, nil }
 
 // writeTier writes a tier of one position.
 func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game.Value) {
@@ -135,9 +135,9 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// TestCyclic checks the statistics of a game with cycles, in which no position has two moves to the end, and of a puzzle.
+// TestCyclic checks the statistics of a game without tiers, in which no position has two moves to the end, and of a puzzle.
 func TestCyclic(t *testing.T) {
-	s := Stats{Game: "g", Positions: 21, Value: "DRAW", Moves: 7, Forward: []int64{1, 20}, Rows: []Row{
+	s := Stats{Game: "g", Positions: 21, Value: "DRAW", Bytes: 10, noTiers: true, draws: true, folded: true, values: game.Values{OfMover: true}, Rows: []Row{
 		{0, game.Outcome(game.Loses), 0, 2}, {0, game.Tie, 0, 3}, {0, game.Outcome(game.Wins), 1, 4}, {0, game.Outcome(game.Wins), 3, 1}, {0, game.Undecided, NoEnd, 11},
 	}}
 	const (
@@ -149,6 +149,7 @@ func TestCyclic(t *testing.T) {
                  3          1    4.8%     0    1    0     0
             no end         11   52.4%     0    0    0    11
              total         21  100.0%     2    5    3    11
+table: 10 B, 3.81 bits a position; of each position and its images, one is counted
 `
 		puzzle = `
   moves to solve  positions   share
@@ -158,12 +159,13 @@ func TestCyclic(t *testing.T) {
                3          1    4.8%
       unsolvable         11   52.4%
            total         21  100.0%
+table: 10 B, 3.81 bits a position; of each position and its images, one is counted
 `
 		csv  = "\noutcome,remoteness,positions\nLOSE,0,2\nTIE,0,3\nWIN,1,4\nWIN,3,1\nDRAW,,11\n"
 		keys = `
-{"game":"g","positions":21,"value":"DRAW","lose":2,"win":5,"tie":3,"draw":11,"finished":5,"remoteness":[
+{"game":"g","positions":21,"bytes":10,"value":"DRAW","bits_per_position":3.81,"lose":2,"win":5,"tie":3,"draw":11,"finished":5,"remoteness":[
 {"remoteness":0,"lose":2,"win":0,"tie":3},{"remoteness":1,"lose":0,"win":4,"tie":0},{"remoteness":2,"lose":0,"win":0,"tie":0},
-{"remoteness":3,"lose":0,"win":1,"tie":0}],"moves":7,"forward":[1,20]}`
+{"remoteness":3,"lose":0,"win":1,"tie":0}]}`
 	)
 	var got, text bytes.Buffer
 	for _, test := range []struct {
@@ -187,6 +189,41 @@ func TestCyclic(t *testing.T) {
 	must.OK(t, s.WriteTable(&got))
 	if got.String() != puzzle[1:] {
 		t.Errorf("got\n%s\nwant%s", got.String(), puzzle)
+	}
+}
+
+// TestTiersWithLoops checks the statistics of a game with tiers in which play may not end.
+func TestTiersWithLoops(t *testing.T) {
+	s := Stats{Game: "g", Positions: 9, Value: "draw", draws: true, stored: make([]uint64, 2), values: game.Values{Players: [2]string{"A", "B"}}, Rows: []Row{
+		{0, game.FirstWins, 7, 2}, {0, game.Undecided, NoEnd, 3}, {1, game.SecondWins, 0, 4},
+	}}
+	for want, write := range map[string]func(io.Writer) error{
+		`
+   tier  positions  A wins  share  B wins   share  ties  share  draws  share  finished
+      0          5       2  40.0%       0    0.0%     0   0.0%      3  60.0%         0
+      1          4       0   0.0%       4  100.0%     0   0.0%      0   0.0%         4
+  total          9       2  22.2%       4   44.4%     0   0.0%      3  33.3%         4
+`: s.WriteTable,
+		"\ntier,outcome,remoteness,positions\n0,A wins,7,2\n0,draw,,3\n1,B wins,0,4\n": s.WriteCSV,
+		`
+{"game":"g","positions":9,"value":"draw","tiers":[{"tier":0,"positions":5,"x_wins":2,"o_wins":0,"ties":0,"draws":3,"finished":0,"remoteness":[{"outcome":"A wins","remoteness":7,"positions":2}]},{"tier":1,"positions":4,"x_wins":0,"o_wins":4,"ties":0,"draws":0,"finished":4,"remoteness":[{"outcome":"B wins","remoteness":0,"positions":4}]}]}`: func(w io.Writer) error {
+			var text, compact bytes.Buffer
+			err := errors.Join(s.WriteJSON(&text), json.Compact(&compact, text.Bytes()))
+			w.Write(compact.Bytes())
+			return err
+		},
+	} {
+		var got bytes.Buffer
+		must.OK(t, write(&got))
+		if got.String() != want[1:] {
+			t.Errorf("got\n%s\nwant\n%s", got.String(), want[1:])
+		}
+	}
+	if panels := s.Columns().Panels[0].Series; len(panels) != 4 || panels[3].Name != "draw" || panels[3].Values[0] != 3 {
+		t.Errorf("columns %+v", panels)
+	}
+	if panels := s.Heat().Panels; len(panels) != 3 {
+		t.Errorf("%d heat maps, want those of wins and ties", len(panels))
 	}
 }
 

@@ -2,11 +2,15 @@ package compare
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/filesys"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 )
@@ -39,6 +43,37 @@ func TestFind(t *testing.T) {
 		test.want.Game = g
 		if err := d.Find([2]Side{lines(test.a), lines(test.b)}); err != nil || !reflect.DeepEqual(d, test.want) {
 			t.Errorf("%v, %v: %+v, %v, want %+v", test.a, test.b, d, err, test.want)
+		}
+	}
+}
+
+// TestFinal compares tables with the lines of final: those of all images, and of games with draws with named values, too.
+func TestFinal(t *testing.T) {
+	for _, spec := range []string{"mnk width=2 height=2 connect=2", "quickcross width=2 height=2 connect=2", "mills men=3", "dodgem size=2"} {
+		g := solved.Game(t, spec)
+		dir := solved.Dir(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
+		var sources [2]*Source
+		for i, name := range []string{dir, filepath.Join(dir, solve.FinalDir)} {
+			place := must.Get(filesys.Open(name))(t)
+			sources[i] = must.Get(Open(place, name, all.Kinds()))(t)
+			defer sources[i].Close()
+		}
+		d, err := Between(g, sources)
+		if err != nil || d.Any || d.All[0] == 0 || d.All[0] != d.All[1] {
+			t.Errorf("%s: %+v, %v", spec, d, err)
+		}
+		if d, err = Between(g, [2]*Source{sources[0], sources[0]}); err != nil || d.Any || d.All[0] != must.Get(sources[0].table.Positions())(t) {
+			t.Errorf("%s: %+v, %v", spec, d, err)
+		}
+	}
+}
+
+// TestNamedLine parses lines of a game with draws whose values name the winner.
+func TestNamedLine(t *testing.T) {
+	g := must.Get(game.Kinds{mnk.Kind}.Parse("mnk width=2 height=2 connect=2"))(t)
+	for word, want := range map[string]game.Value{"X wins\t3": game.NewValue(game.FirstWins, 3), "O wins\t2": game.NewValue(game.SecondWins, 2), "tie\t1": game.NewValue(game.Tie, 1), "draw\t": 0} {
+		if v, err := ParseLine(g, "0\t"+word); err != nil || v.Value != want {
+			t.Errorf("%q: %v, %v; want %v", word, v, err, want)
 		}
 	}
 }

@@ -212,15 +212,15 @@ func shuffled(p game.Position, seed uint64) uint64 {
 
 // Sample writes n random positions of those that are wanted, or all if there are fewer.
 func (x *Exporter) Sample(ctx context.Context, n int, seed uint64) error {
-	if g, ok := x.Game.(game.Symmetric); ok && !x.Canonical {
-		return x.sampleAll(ctx, n, seed, g.Images)
+	if x.images() != nil {
+		return x.sampleAll(ctx, n, seed)
 	}
 	batches, ok, err := x.Scan.Sample(ctx, uint64(n), seed, x.Wanted)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return x.sampleAll(ctx, n, seed, func(dst []game.Position, p game.Position) []game.Position { return append(dst, p) })
+		return x.sampleAll(ctx, n, seed)
 	}
 	return x.write(batches)
 }
@@ -234,9 +234,17 @@ func (x *Exporter) write(batches []table.Batch) error {
 	return out.Flush()
 }
 
+// images returns the game if images of positions are written, or else nil.
+func (x *Exporter) images() game.Symmetric {
+	if g, ok := x.Game.(game.Symmetric); ok && !x.Canonical {
+		return g
+	}
+	return nil
+}
+
 // sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
-// the lowest numbers. appendImages appends the positions for which one that is read stands.
-func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64, appendImages func(dst []game.Position, p game.Position) []game.Position) error {
+// the lowest numbers.
+func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 	var mu sync.Mutex // protects all and most
 	var all []picked  // the sample is among them
 	most := uint64(math.MaxUint64)
@@ -247,7 +255,7 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64, appendImag
 	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.Scan.Len(), 1, func() func(int) error {
 		r, b := x.Scan.Reader(), new(table.Batch)
 		var found []picked
-		var images []game.Position
+		images, symmetric := make([]game.Position, 1), x.images()
 		return func(i int) error {
 			if err := r.Read(i, b); err != nil {
 				return err
@@ -260,7 +268,9 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64, appendImag
 				if !x.Wanted(b.Values[j]) {
 					continue
 				}
-				images = appendImages(images[:0], p)
+				if images[0] = p; symmetric != nil {
+					images = symmetric.Images(images[:0], p)
+				}
 				for _, p := range images {
 					if order := shuffled(p, seed); order <= limit {
 						found = append(found, picked{order, b.Tier, p, b.Values[j]})

@@ -4,7 +4,9 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,9 +63,9 @@ func records(t *testing.T, form, text string) (all [][]string) {
 }
 
 // TestForms exports games of each method in every format: the records must be those of look-ups
-// of all positions, in the order of tiers and hashes.
+// of all positions, also those that only images of play reach, in the order of tiers and hashes.
 func TestForms(t *testing.T) {
-	for _, spec := range []string{"connectn width=3 height=2 connect=2", "mancala pits=2 stones=1", "quickcross width=3 height=2 connect=3", "dodgem size=2"} {
+	for _, spec := range []string{"connectn width=3 height=2 connect=2", "mancala pits=2 stones=1", "quickcross width=3 height=2 connect=3", "dodgem size=2", "mnk width=3 height=2 connect=2"} {
 		g := solved.Game(t, spec)
 		tab := solved.Table(t, g)
 		var positions []game.Position
@@ -73,6 +75,13 @@ func TestForms(t *testing.T) {
 		}
 		for p := range gametest.Search(g) {
 			positions = append(positions, p)
+		}
+		if s, ok := g.(game.Symmetric); ok {
+			for _, p := range slices.Clone(positions) {
+				positions = s.Images(positions, p)
+			}
+			slices.Sort(positions)
+			positions = slices.Compact(positions)
 		}
 		slices.SortFunc(positions, func(a, b game.Position) int {
 			if x, y := tier(a), tier(b); x != y {
@@ -110,6 +119,40 @@ func TestForms(t *testing.T) {
 					t.Errorf("%s as %s: the sample of all positions differs from the export", spec, form)
 				}
 			}
+		}
+	}
+}
+
+// TestCanonical checks that Canonical writes one of each position and its images, also as a sample.
+func TestCanonical(t *testing.T) {
+	g := solved.Game(t, "mnk width=3 height=2 connect=2").(game.Symmetric)
+	tab := solved.Table(t, g)
+	of := func(canonical bool, n int) map[game.Position]bool {
+		text := exported(t, tab, "tsv", false, func(x *Exporter) error {
+			if x.Canonical = canonical; n > 0 {
+				return x.Sample(t.Context(), n, 1)
+			}
+			return x.All(t.Context())
+		})
+		hashes := make(map[game.Position]bool)
+		for _, r := range records(t, "tsv", text) {
+			hashes[must.Get(strconv.ParseUint(r[1], 10, 64))(t)] = true
+		}
+		return hashes
+	}
+	all, canonical := of(false, 0), of(true, 0)
+	maps.DeleteFunc(all, func(p game.Position, _ bool) bool { return g.Canonical(p) != p })
+	if !maps.Equal(canonical, all) || len(canonical) != int(must.Get(tab.Positions())(t)) {
+		t.Errorf("%d canonical positions, want %d", len(canonical), len(all))
+	}
+	const n = 5
+	sample := of(true, n)
+	if len(sample) != n || !maps.Equal(sample, of(true, n)) {
+		t.Errorf("a sample of %v", sample)
+	}
+	for p := range sample {
+		if !canonical[p] {
+			t.Errorf("%d of the sample is not canonical", p)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 			return nil, err
 		}
 	default:
-		c.estimated(all, f.rare)
+		c.estimated(all, f.low > mostLow*all.Sum.Positions)
 	}
 	c.slots(all)
 	return all, nil
@@ -212,11 +212,11 @@ func sum(tiers []Tier) Tier {
 	return sum
 }
 
-// estimated describes counts that are not exact; rare means that they are a lower bound.
-func (c *counter) estimated(all *Counts, rare bool) {
+// estimated describes counts that are not exact; low means that they are a lower bound.
+func (c *counter) estimated(all *Counts, low bool) {
 	exact := slices.IndexFunc(all.Tiers, func(t Tier) bool { return !t.Exact() })
 	all.Sum.High = min(all.Sum.High, c.most(-1))
-	if !rare {
+	if !low {
 		all.How = Sampled
 		all.Note = fmt.Sprintf("%s counted; the others are estimated, the sum within a factor of %v", numfmt.Count(exact, "tier"), offBy)
 		return

@@ -8,8 +8,8 @@
 //   - sampling: it draws boards at random, if the game supports it (game.Sampled). Each sample
 //     is an unbiased estimate of the tier's number, and the mean of many has an interval;
 //   - for other games, it expands some of the known positions of each tier. How often it sees the
-//     positions of a tier tells about how many it has not seen. If too few are seen more than once, their
-//     number is a lower bound. The upper bound comes from the game (game.Info.Boards), or from the number
+//     positions of a tier tells about how many it has not seen. If the estimate still grows, the number of positions seen
+//     is a lower bound. The upper bound comes from the game (game.Info.Boards), or from the number
 //     of its keys.
 //
 // In a Symmetric game solved by layers, it counts canonical positions.

@@ -107,7 +107,7 @@ type Options struct {
 	// is not Sampled, it is the default of Exact.
 	Draws int64
 	// Exact is the number of positions to enumerate before sampling; 0: 262,144 for a game
-	// that is Sampled, but 4 million unless the count is Brief, and 33 million for others. At most
+	// that is Sampled, but a million unless the count is Brief, and 33 million for others. At most
 	// half as many are in memory at the same time, at about 30 bytes each.
 	Exact int64
 	// Seed is the seed of the random numbers.
@@ -123,7 +123,7 @@ type Options struct {
 const (
 	defaultTime       = 8 * time.Second
 	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
-	defaultExactDrawn = 4 << 20
+	defaultExactDrawn = 1 << 20
 	defaultExact      = 32 << 20
 )
 

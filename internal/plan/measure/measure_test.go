@@ -72,7 +72,7 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	kind, g := made(t, "connectn width=6 height=5 connect=4")
-	o := count.Options{Draws: 3000, Seed: 3}
+	o := count.Options{Draws: 3000, Seed: 3, Exact: 50_000}
 	p, counts := must.Get(Plan(t.Context(), kind, g, here, o))(t), must.Get(count.Of(t.Context(), g, o))(t)
 	if p.Note != counts.Note || p.Rate.Seconds <= 0 {
 		t.Errorf("%s, %+v, want %s", p.Note, p.Rate, counts.Note)

@@ -103,7 +103,7 @@ func openAny(in io.ReaderAt, size int64, name string) (packedFile, error) {
 	if isLists(name) {
 		return streamfmt.OpenListFile(in, size, name)
 	}
-	return streamfmt.OpenAny(in, size, name)
+	return streamfmt.OpenFile(in, size, name)
 }
 
 // A SumFS is a file system that computes the seals of text shards and outboxes while they

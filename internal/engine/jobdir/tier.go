@@ -15,6 +15,9 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
+// readAhead is the default number of bytes of a file that a cursor reads at a time.
+const readAhead = 64 << 10
+
 // A Tier is the records of one tier, open for reading. The indexes of its files are read as they
 // are needed.
 type Tier struct {
@@ -96,7 +99,7 @@ func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 			return false, err
 		}
 		defer in.Close()
-		file, err := OpenPacked(in, name, &f, streamfmt.OpenAny)
+		file, err := OpenPacked(in, name, &f, streamfmt.OpenFile)
 		return err == nil && file.Half(), err
 	}
 	return false, nil

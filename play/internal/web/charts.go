@@ -362,8 +362,11 @@ func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 	s.Write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
 
-// cyclic reports whether the game has cycles, and so no tiers.
-func (g *served) cyclic() bool { return game.MethodOf(g.g).States != nil }
+// cyclic reports whether the game has cycles, and no tiers.
+func (g *served) cyclic() bool {
+	_, tiers := g.g.(game.Layered)
+	return !tiers
+}
 
 // errNoTiers is the error for the heat map of a game with cycles.
 var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("a game with cycles has no tiers, so there is no heat map")}

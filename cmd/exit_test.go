@@ -36,7 +36,7 @@ func runs(t *testing.T) string {
 		}
 	}
 	must.OK(t, os.CopyFS(filepath.Join(dir, "bad", "table"), os.DirFS(filepath.Join(dir, "cross", "table"))))
-	for _, made := range []string{"create", "ties1"} {
+	for _, made := range []string{"begin", "ties1"} {
 		must.OK(t, os.MkdirAll(filepath.Join(dir, "made", made), 0o777))
 	}
 	return dir
@@ -128,19 +128,19 @@ func TestExitStatus(t *testing.T) {
 		{"reducer", "", 2},
 		{"reducer dance", "", 2},
 		{"mapper possible --width 0 --height 3 --connect 3", "", 2},
-		{"mapper create" + three, "", 2},
+		{"mapper mark" + three, "", 2},
 		{"reducer possible" + cross, "", 2},
 		{"mapper solve --turn Y" + three, "", 2},
 		{"mapper solve" + three, "", 2},
-		{"reducer mark --number 0 --states cross/mark1 --output out" + cross, "", 2},
+		{"reducer mark --tier 0 --pass 0 --states cross/data_first0 --output out" + cross, "", 2},
 		{"reducer mark" + cross, "", 2},
-		{"reducer mark --states x:/y --output out" + cross, "", 1},
-		{"reducer mark --states cross/mark1 --output x:/y" + cross, "", 1},
+		{"reducer mark --tier 0 --pass 1 --states x:/y --output out" + cross, "", 1},
+		{"reducer mark --tier 0 --pass 1 --states cross/data_first0 --output x:/y" + cross, "", 1},
 
 		// What no script does.
-		{"reducer create --output made/create" + cross, "000\n", 0},
-		{"mapper ties --number 1" + cross, "", 0},
-		{"reducer ties --number 1 --states cross/solve3 --output made/ties1" + cross, "", 0},
+		{"reducer begin --tier 0 --states cross/data_first0 --output made/begin" + cross, "", 0},
+		{"mapper ties" + cross, "", 0},
+		{"reducer ties --tier 0 --pass 1 --states cross/data_second0.0 --output made/ties1" + cross, "", 0},
 		{"mapper final" + cross, "", 0},
 		{"reducer final" + cross, "", 0},
 	}
@@ -151,18 +151,20 @@ func TestExitStatus(t *testing.T) {
 				test{each + "_" + side + " word", "", 2})
 			of := []string{three + " --turn O"}
 			switch each {
-			case step.Create, step.Mark, step.Ties:
+			case step.Mark, step.Begin, step.Ties, step.Values:
 				of = []string{cross}
 			case step.Solve, step.Final:
 				of = append(of, cross)
 			}
-			if side == "map" && (each == step.Init || each == step.Create) {
-				continue // these accept any line
+			if side == "map" && each == step.Init {
+				continue // it accepts any line
 			}
 			for _, game := range of {
 				if side == "reduce" && game == cross && each != step.Final {
-					before := map[string]string{step.Create: "", step.Mark: "--number 2 --states cross/mark1", step.Solve: "--number 2 --states cross/solve1", step.Ties: "--states cross/solve3"}
-					game += " --output made/bad " + before[each]
+					game += " --tier 0 --output made/bad --states cross/data_first0"
+					if each != step.Begin && each != step.Values {
+						game += " --pass 1"
+					}
 				}
 				tests = append(tests, test{name + " " + each + game, "garbage\n", 1})
 			}

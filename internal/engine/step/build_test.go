@@ -58,7 +58,7 @@ func TestBuildOfRules(t *testing.T) {
 		g := must.Get(kind.Default())(t)
 		m := game.MethodOf(g)
 		for _, name := range NamesOf(m) {
-			ps := Properties(m, name, 1, "states")
+			ps := Properties(m, name, 1)
 			i := slices.IndexFunc(ps, func(p Property) bool { return p.Name == BuildProperty })
 			if i < 0 {
 				t.Fatalf("%s of %s: no build among %v", name, g.Spec(), ps)

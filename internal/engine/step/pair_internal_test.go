@@ -15,7 +15,7 @@ func TestLargePair(t *testing.T) {
 	packed := make([]byte, streamfmt.MaxPair+1)
 	for _, n := range []int{streamfmt.MaxPair, streamfmt.MaxPair + 1} {
 		var out bytes.Buffer
-		p := pairs{stream: &stream{Writer: &Writer{out: &out}}, packed: packed[:n]}
+		p := blockPairs{stream: &stream{Writer: &Writer{out: &out}}, packed: packed[:n]}
 		err := p.write(7)
 		if n > streamfmt.MaxPair {
 			if want := "range 0x7: its block takes 67108865 bytes, at most 67108864 fit into a pair"; err == nil || !strings.HasPrefix(err.Error(), want) || out.Len() > 0 {

@@ -17,10 +17,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -28,7 +25,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
-	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -48,7 +44,7 @@ type pair struct {
 
 // options returns the options of a packed job.
 func (r *shuffled) options(job *runner.Job) step.Options {
-	return step.Options{Source: "stdin", Codec: jobdir.Packed, Combine: true, FS: job.FS, Tier: job.Tier, Number: job.Tier,
+	return step.Options{Source: "stdin", Codec: jobdir.Packed, Combine: true, FS: job.FS, Tier: job.Tier,
 		Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory, Output: job.Output, Create: createIn(job.FS, job.Output)}
 }
 
@@ -56,78 +52,14 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Runner.Run(ctx, job)
 	}
-	if job.Method.States != nil {
-		return r.runPass(job, job.Method.States)
-	}
 	g := job.Method.Blocks
 	inputs, records, err := step.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}
-	mapped, reduced, err := r.run(job, inputs, step.Borders(g, job.Tier, job.Reducers), r.options(job), step.Reduce)
+	mapped, reduced, err := r.run(job, inputs, step.Borders(g, job.Tier, job.Reducers), r.options(job))
 	stats.Records = reduced.Records
 	return stats, errors.Join(err, readOnce(mapped.In, records))
-}
-
-// runPass runs a pass as tasks.
-func (r *shuffled) runPass(pass *runner.Job, g game.Cyclic) (stats runner.Stats, err error) {
-	inputs := []step.MapInput{{Splits: []step.Split{{File: pass.Input[0]}}}}
-	records := int64(1)
-	if pass.Step != step.Create {
-		if records, err = newIn(pass, g); err != nil {
-			return stats, err
-		}
-		if inputs, err = step.StateInputs(pass.FS, pass.Input, g, r.maps); err != nil {
-			return stats, err
-		}
-	}
-	o := r.options(pass)
-	if step.NeedsMoves(g, pass.Step) {
-		moves, err := layers.OpenMoves(pass.FS, pass.PreviousPass, g)
-		if err != nil {
-			return stats, err
-		}
-		defer moves.Close()
-		o.Moves = moves.Reader()
-	}
-	mapped, reduced, err := r.run(pass, inputs, step.CyclicBorders(g, pass.Reducers), o,
-		func(name string, _ game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
-			return reducePass(pass, g, in, o)
-		})
-	stats.New, stats.Records, stats.Finished, stats.Messages = reduced.New, reduced.Records, reduced.Finished, mapped.Messages
-	err = errors.Join(err, readOnce(mapped.In, records))
-	if mapped.Records != reduced.In {
-		err = errors.Join(err, fmt.Errorf("%d messages were sent, %d came", mapped.Records, reduced.In))
-	}
-	return stats, err
-}
-
-// reducePass runs the reduce of a packed pass, with its states and edges in files.
-func reducePass(pass *runner.Job, g game.Cyclic, in io.Reader, o step.Options) (n step.Counters, err error) {
-	states, err := jobdir.OpenStates(pass.FS, pass.PreviousPass, g)
-	if err != nil {
-		return n, err
-	}
-	defer states.Close()
-	o.LoadState = states.Cursor().Load
-	edges := layers.NewEdgeOutbox(o.Create, o.Part, g, 1+max(o.Memory, step.DefaultMemory)/layers.RowMemory)
-	if step.StoresEdges(g, pass.Step) {
-		o.StoreEdges = edges.SendEdges
-	}
-	n, err = step.Reduce(pass.Step, pass.Method, in, io.Discard, o)
-	return n, edges.Finish(err)
-}
-
-// newIn counts the positions that a pass reads.
-func newIn(pass *runner.Job, g game.Cyclic) (n int64, err error) {
-	fresh, err := jobdir.OpenNew(pass.FS, pass.Input, g)
-	if err != nil {
-		return 0, err
-	}
-	defer fresh.Close()
-	var lines bytes.Buffer
-	err = fresh.WriteLines(&lines, 0, fresh.Len())
-	return int64(bytes.Count(lines.Bytes(), []byte("\n"))), err
 }
 
 // readOnce checks that the mappers have read each record exactly once, including those at
@@ -173,14 +105,11 @@ func wantPlace(job *runner.Job, input step.MapInput) error {
 }
 
 // run runs the maps of a job, one for each map input, then the reduces.
-func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64, o step.Options,
-	reduce func(string, game.Method, io.Reader, io.Writer, step.Options) (step.Counters, error)) (mapped, reduced step.Counters, err error) {
+func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64, o step.Options) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
 	for _, input := range inputs {
-		if job.Step != step.Create {
-			if err := wantPlace(job, input); err != nil {
-				return mapped, reduced, err
-			}
+		if err := wantPlace(job, input); err != nil {
+			return mapped, reduced, err
 		}
 		var in strings.Builder
 		for _, s := range input.Splits {
@@ -193,7 +122,6 @@ func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64
 		}
 		mapped.In += n.In
 		mapped.Records += n.Records
-		mapped.Messages += n.Messages
 		pairs := streamfmt.NewPairReader(&out, "map")
 		for {
 			rng, packed, err := pairs.Next()
@@ -218,16 +146,13 @@ func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64
 			in = streamfmt.AppendPair(in, p.rng, p.packed)
 		}
 		o.Part = i
-		n, err := reduce(job.Step, job.Method, bytes.NewReader(in), io.Discard, o)
+		n, err := step.Reduce(job.Step, job.Method, bytes.NewReader(in), io.Discard, o)
 		if err != nil {
 			return mapped, reduced, err
 		}
 		reduced.In += n.In
 		reduced.Records += n.Records
 		reduced.Finished += n.Finished
-		for result := range n.New {
-			reduced.New[result] += n.New[result]
-		}
 	}
 	return mapped, reduced, nil
 }
@@ -245,18 +170,6 @@ func (*shuffled) CanHalve() bool { return false }
 func TestSame(t *testing.T) {
 	for _, board := range [][3]int{{3, 3, 3}, {4, 4, 3}, {2, 5, 3}, {5, 3, 3}} {
 		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
-		same(t, g)
-	}
-}
-
-// TestSamePasses does the same for games with cycles.
-func TestSamePasses(t *testing.T) {
-	for _, size := range []int{1, 3, 64} {
-		same(t, game.WithRanges(testgames.TieGame(), size))
-		same(t, game.WithRanges(gametest.RulesOnly(testgames.TieGame()), size))
-	}
-	for _, board := range [][3]int{{2, 3, 2}, {3, 3, 3}, {4, 3, 3}} {
-		g := must.Get(quickcross.New(board[0], board[1], board[2]))(t)
 		same(t, g)
 	}
 }
@@ -382,60 +295,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestPassErrors does the same for a pass.
-func TestPassErrors(t *testing.T) {
-	g := must.Get(quickcross.New(4, 3, 3))(t)
-	dir := solved.Dir(t, g, func(o *solve.Options) { o.UntilTier, o.KeepAll = 3, true })
-	states, fresh := filepath.Join(dir, "mark2", jobdir.StateName(0)), filepath.Join(dir, "mark3", jobdir.PartName(0, jobdir.Packed))
-	for _, name := range []string{states, fresh} {
-		text := must.Get(os.ReadFile(name))(t)
-		text[60] ^= 1 // in the first range
-		must.OK(t, os.WriteFile(name, text, 0o666))
-	}
-	job := func(name string, tier int, states string) *runner.Job {
-		return &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: tier, Reducers: 2, PreviousPass: states, Output: dir}
-	}
-	create := job(step.Create, 1, "")
-	mark := func(states string) *runner.Job { return job(step.Mark, 3, filepath.Join(dir, states)) }
-	var often, nothing block.Inbox
-	for _, h := range []*block.Inbox{&often, &nothing} {
-		h.Reset(g.RangeSize())
-	}
-	often.Times.Put(7, block.MaxCount)
-	var encoder streamfmt.Encoder
-	tooOften := streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &often))
-	tooOften = append(tooOften, tooOften...)
-	first := streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &nothing))
-	for _, c := range []struct {
-		what  string
-		err   error
-		wants []string
-	}{
-		{"a line that is no split", mapError(mark("mark1"), "temp 0 ff"), []string{"stdin:1: expected an input split"}},
-		{"a part that is damaged", mapError(mark("mark1"), fresh+"\t0\tff"), []string{fresh + ": damaged", "range 0x0"}},
-		{"a part that is not there", mapError(mark("mark1"), dir+"/x.blocks\t0\tff"), []string{dir + "/x.blocks", "no such file"}},
-		{"a part of another kind", mapError(mark("mark1"), dir+"/jobs.json\t0\tff"), []string{dir + "/jobs.json"}},
-		{"a partition too many", reduceError(create, 2, nil), []string{"partition 2: expected one of 2"}},
-		{"a range of another reducer", reduceError(create, 1, first), []string{"expected a range from 0x4 on", "found 0x0"}},
-		{"a range that is not there", reduceError(create, 1, streamfmt.AppendPair(nil, 9, nil)), []string{"range 0x9, but the game has 9"}},
-		{"half a pair", reduceError(create, 0, []byte{0, 0}), []string{"pair 0: cut short"}},
-		{"bytes that are not planes", reduceError(create, 0, streamfmt.AppendPair(nil, 0, []byte("nonsense"))), []string{"range 0x0: "}},
-		{"more than can be counted", reduceError(create, 0, tooOften), []string{"range 0x0: ", "more than 63"}},
-		{"states that are damaged", reduceError(mark("mark2"), 0, first), []string{states + ": damaged", "range 0x0"}},
-		{"states that are not there", reduceError(mark("mark9"), 0, first), []string{filepath.Join(dir, "mark9", store.IndexFile), "no such file"}},
-	} {
-		if c.err == nil || strings.Contains(c.err.Error(), "\n") {
-			t.Errorf("%s: error %v", c.what, c.err)
-			continue
-		}
-		for _, want := range c.wants {
-			if !strings.Contains(c.err.Error(), want) {
-				t.Errorf("%s: error %v, want %q", c.what, c.err, want)
-			}
-		}
-	}
-}
-
 // oneRange returns a pair with the first position of a range of tier 3.
 func oneRange(rng uint64) []byte {
 	g, err := connectn.New(4, 4, 3)
@@ -463,9 +322,6 @@ func reduceError(job *runner.Job, partition int, in []byte) error {
 func reducePairs(job *runner.Job, partition int, in []byte) (step.Counters, error) {
 	o := new(shuffled).options(job)
 	o.Part = partition
-	if g := job.Method.States; g != nil {
-		return reducePass(job, g, bytes.NewReader(in), o)
-	}
 	return step.Reduce(job.Step, job.Method, bytes.NewReader(in), io.Discard, o)
 }
 
@@ -479,28 +335,6 @@ func FuzzReducePairs(f *testing.F) {
 		job := &runner.Job{Step: step.Possible, Method: game.MethodOf(g), FS: store.Local{}, Tier: 2, Reducers: 1, Output: dir}
 		if n, err := reducePairs(job, 0, in); err == nil && n.In < 0 {
 			t.Error("fewer than no records")
-		}
-	})
-}
-
-// FuzzReducePassPairs does the same for every step of a pass.
-func FuzzReducePassPairs(f *testing.F) {
-	g := must.Get(quickcross.New(2, 2, 2))(f)
-	states := filepath.Join(solved.Dir(f, g, func(o *solve.Options) { o.UntilTier = 1 }), "mark1")
-	var inbox block.Inbox
-	inbox.Reset(g.RangeSize())
-	inbox.Some.Add(7)
-	inbox.Times.Put(1, 5)
-	var encoder streamfmt.Encoder
-	f.Add(streamfmt.AppendPair(nil, 0, encoder.AppendInbox(nil, g.RangeSize(), &inbox)))
-	f.Add([]byte{0, 0})
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, in []byte) {
-		for _, name := range []string{step.Create, step.Mark, step.Solve, step.Ties} {
-			pass := &runner.Job{Step: name, Method: game.MethodOf(g), FS: store.Local{}, Tier: 1, Reducers: 1, PreviousPass: states, Output: dir}
-			if n, err := reducePairs(pass, 0, in); err == nil && (n.In < 0 || n.Records > int64(g.Positions())) {
-				t.Errorf("%s: %d records in, %d out", name, n.In, n.Records)
-			}
 		}
 	})
 }

@@ -211,7 +211,7 @@ func TestSolveValues(t *testing.T) {
 // TestNoRecords checks that no input gives no output.
 func TestNoRecords(t *testing.T) {
 	g := rules(t, 3, 3, 3)
-	for _, name := range step.Names() {
+	for _, name := range step.NamesOf(game.Method{}) {
 		if out := mapped(t, name, g, "", step.Options{Turn: "X", Combine: true}); out != "" {
 			t.Errorf("%s map: %q", name, out)
 		}
@@ -260,7 +260,7 @@ func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *byt
 	f.Add(2, "000002\t254\n")       // remoteness 63, and a predecessor would need 64
 	f.Add(3, "000002\n000080\t6\n") // no value at all
 	f.Fuzz(func(t *testing.T, which int, in string) {
-		name := step.Names()[uint(which)%4]
+		name := step.NamesOf(game.Method{})[uint(which)%4]
 		var out bytes.Buffer
 		if err := run(name, g, in, &out); err != nil {
 			return

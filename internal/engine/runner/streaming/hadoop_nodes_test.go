@@ -126,8 +126,8 @@ var stages = []stage{
 	{"commit", small, "data_second6", threeJobs, true},
 	{"possible", small, "data_first8", threeJobs, false},
 	{"solve of 5x5", board{"connectn", 5, 5, 4}, "data_second18", "--reducers 3 --cluster-above 9900000", false},
-	{"forward pass", nine, "mark9", "--reducers 3" + threePasses, false},
-	{"retrograde pass", nine, "solve1", "--reducers 3" + threePasses, false},
+	{"forward pass", men, "data_first6.1", "--reducers 3" + threePasses, false},
+	{"retrograde pass", men, "data_second6.2", "--reducers 3" + fourJobs, false},
 	{"lists forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
 }
 

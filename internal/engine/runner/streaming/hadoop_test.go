@@ -45,8 +45,8 @@ func (b board) String() string {
 // flags returns the name of the game and its parameters.
 func (b board) flags() string {
 	switch b.game {
-	case "dodgem":
-		return fmt.Sprintf("%s --size %d", b.game, b.width)
+	case "mills":
+		return fmt.Sprintf("%s --men %d", b.game, b.width)
 	case "mancala":
 		return fmt.Sprintf("%s --pits %d --stones %d", b.game, b.width, b.height)
 	}
@@ -58,10 +58,8 @@ func (b board) tiers() int { return b.width * b.height }
 
 var (
 	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
-	// Both have cycles; cross has one range of positions, nine has nine.
-	cross, nine = board{"quickcross", 3, 3, 3}, board{"quickcross", 4, 3, 3}
-	// This game has cycles, and only its rules are known.
-	cars = board{"dodgem", 3, 3, 0}
+	// Both have inner moves. cross computes predecessors; men has tiers, and stores them.
+	cross, men = board{"quickcross", 3, 3, 3}, board{"mills", 3, 0, 0}
 )
 
 const (
@@ -69,15 +67,10 @@ const (
 	// data_second6.
 	twoJobs = " --cluster-above 150"
 
-	// threePasses runs only these passes of nine on the cluster: those that read the new
-	// positions of mark8, the terminal positions of all marks, and the new positions of
-	// solve1.
-	threePasses = " --cluster-above 110000"
-
-	// fourPasses runs only these passes of cars on the cluster: those that read the new
-	// positions of mark8 and mark9, the terminal positions of all marks, and the new positions
-	// of solve5.
-	fourPasses = " --cluster-above 268"
+	// threePasses runs only the forward passes over tier 6 of men on the cluster, if no retrograde ones follow;
+	// fourJobs runs only data_second4 and data_second5, and the first retrograde passes over tier 6.
+	threePasses = " --cluster-above 80"
+	fourJobs    = " --cluster-above 200"
 
 	// waitTime limits every wait, except for the end of a driver, which may have forty jobs to
 	// run.
@@ -99,7 +92,6 @@ func TestHadoop(t *testing.T) {
 		"passes":                      testPasses,
 		"text":                        testText,
 		"rules only":                  testRulesOnly,
-		"passes by rules only":        testPassRulesOnly,
 		"tasks that fail":             testTasksFail,
 		"twins":                       testTwins,
 		"interrupted":                 testInterrupted,
@@ -115,10 +107,9 @@ func TestHadoop(t *testing.T) {
 func TestLongHadoop(t *testing.T) {
 	longtest.Skip(t)
 	newSite(t, clustertest.Shared(t.Context(), t)).parallel(t, map[string]func(*testing.T, *site){
-		"three reducers":               testThreeReducers(small),
-		"three reducers of 4x5":        testThreeReducers(course),
-		"passes as text":               testPassText,
-		"passes by rules only as text": testPassRulesOnlyText,
+		"three reducers":        testThreeReducers(small),
+		"three reducers of 4x5": testThreeReducers(course),
+		"computed predecessors": testPassReversible,
 	})
 }
 
@@ -385,19 +376,50 @@ func (s *site) loseBlocks(t *testing.T, name string) {
 	}
 }
 
-// testPasses runs the first two passes over a game with cycles on the cluster, and those that
-// read the most positions, and checks the results.
+// testPasses runs the passes on the cluster that read the most rows, and checks the results.
 func testPasses(t *testing.T, s *site) {
-	data := s.dataDir(cross.String())
-	s.start(t, cross, data, "--cluster-above 0 --reducers 1 --until-tier 1").wantDone(t)
-	s.resume(t, cross, data, "--cluster-above 4000 --reducers 1")
+	data := s.dataDir(men.String())
+	s.start(t, men, data, "--reducers 3 --until-tier 7"+threePasses).wantDone(t)
+	s.resume(t, men, data, "--reducers 3"+fourJobs)
 	s.reads(t, data, map[string]string{
-		"lookup --start": "hash 0: you lose in 6\n",
-		"stats":          "18,753  100.0%",
-		"verify":         "18,753 positions verified, all correct\n",
-		"status --all":   "  mark9 ",
+		"lookup --start": "you win in 9\n",
+		"verify":         "731 positions verified, all correct\n",
 	})
-	s.wantJobs(t, map[string]int{"create": 1, "mark1": 1, "mark6": 1, "mark7": 1, "mark8": 1, "solve1": 1, "solve2": 1})
+	s.wantJobs(t, map[string]int{"data_first6": 1, "data_first6.1": 1, "data_first6.2": 1,
+		"data_second5": 1, "data_second4": 1, "data_second6.0": 1, "data_second6.2": 1})
+}
+
+// testPassReversible runs passes of a game that computes predecessors on the cluster.
+func testPassReversible(t *testing.T, s *site) {
+	s.solve(t, cross, "--reducers 3 --cluster-above 250")
+	s.wantJobs(t, map[string]int{"data_first0.6": 1, "data_first0.7": 1, "data_second0.0": 1, "data_second0.2": 1})
+}
+
+// testPassTasksFail uses a reducer of a forward pass and one of a retrograde pass that die after they have written
+// states, and a mapper that fails at once.
+func testPassTasksFail(t *testing.T, s *site) {
+	bin := s.programs(t,
+		`"treereduce data_second6.0 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
+		`"treereduce data_first6.1 "*_r_000001_0|"treereduce data_second6.2 "*_r_000002_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
+	data := s.dataDir(men.String())
+	s.start(t, men, data, "--reducers 3 --until-tier 7 --cluster-bin "+bin+threePasses).wantDone(t)
+	s.resume(t, men, data, "--reducers 3 --cluster-bin "+bin+fourJobs)
+	apps := s.wantJobs(t, map[string]int{"data_first6": 1, "data_first6.1": 1, "data_first6.2": 1,
+		"data_second5": 1, "data_second4": 1, "data_second6.0": 1, "data_second6.2": 1})
+	s.wantFailed(t, apps["data_first6.1"], 0, 1)
+	s.wantFailed(t, apps["data_second6.0"], 1, 0)
+	s.wantFailed(t, apps["data_second6.2"], 0, 1)
+}
+
+// testPassDriverKilled kills a driver while a retrograde pass runs on the cluster.
+func testPassDriverKilled(t *testing.T, s *site) {
+	const flags = "--keep all --reducers 3" + fourJobs
+	g := s.newGate(t, "data_second6.2", "000000")
+	s.kill(t, men, g, flags)
+	done := s.done(t, g.data)
+	s.adopt(t, men, g, flags)
+	s.wantJobs(t, map[string]int{"data_second5": 1, "data_second4": 1, "data_second6.0": 1, "data_second6.2": 1})
+	s.wantKept(t, done)
 }
 
 // reads runs commands of the driver on a data directory. Each must print the text that follows it.
@@ -410,63 +432,6 @@ func (s *site) reads(t *testing.T, data string, wants map[string]string) {
 			t.Errorf("driver %s: %v: %s", command, err, out)
 		}
 	}
-}
-
-// testPassRulesOnly runs passes on the cluster over a game that cannot compute predecessors:
-// forward the reducers store the edges, backward the mappers read them.
-func testPassRulesOnly(t *testing.T, s *site) { passRulesOnly(t, s, " --compress") }
-
-// testPassRulesOnlyText does the same with the new positions of passes as text.
-func testPassRulesOnlyText(t *testing.T, s *site) { passRulesOnly(t, s, "") }
-
-func passRulesOnly(t *testing.T, s *site, form string) {
-	s.solve(t, cars, "--reducers 1 --keep all"+form+fourPasses)
-	s.wantJobs(t, map[string]int{"mark9": 1, "mark10": 1, "solve1": 1, "solve6": 1})
-	if _, err := s.files.Stat(path.Join(s.dataDir(cars.String()), "mark9/to-00000.lists")); err != nil {
-		t.Error(err)
-	}
-}
-
-// testPassTasksFail uses reducers of a mark and of a solve that die after they have written
-// the states of their ranges, and a mapper that fails at once.
-func testPassTasksFail(t *testing.T, s *site) {
-	bin := s.programs(t,
-		`"treereduce solve2 "*_m_000000_0) echo failed by the test >&2; exit 1 ;;`,
-		`"treereduce mark9 "*_r_000001_0|"treereduce solve1 "*_r_000002_0) `+s.bin+`/${0##*/}; kill -9 $$ ;;`)
-	s.solve(t, nine, "--reducers 3 --cluster-bin "+bin+threePasses)
-	apps := s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
-	s.wantFailed(t, apps["mark9"], 0, 1)
-	s.wantFailed(t, apps["solve1"], 0, 1)
-	s.wantFailed(t, apps["solve2"], 1, 0)
-}
-
-// testPassText keeps the new positions of passes as text: a mark with three reducers, and
-// solves of the small board, whose first has a map for each mark.
-func testPassText(t *testing.T, s *site) {
-	data := s.dataDir(nine.String())
-	s.start(t, nine, data, "--keep all --reducers 3 --until-tier 9"+threePasses).wantDone(t)
-	s.resume(t, nine, data, "--keep all")
-	s.solve(t, cross, "--keep all --reducers 1 --cluster-above 10000")
-	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1, "solve2": 1})
-}
-
-// testPassDriverKilled kills drivers while a mark and a solve run on the cluster.
-func testPassDriverKilled(t *testing.T, s *site) {
-	const keep = "--keep all --compress --reducers 3"
-	marking, solving := s.newGate(t, "mark9", "000000"), s.newGate(t, "solve1", "000000")
-	s.forward(t, nine, solving.data, keep)
-	s.kill(t, nine, marking, keep+threePasses)
-	s.kill(t, nine, solving, keep+threePasses+" --resume")
-	solving.open() // so its job ends without a driver
-	done := s.done(t, marking.data, solving.data)
-	if len(done[marking.data]) != 9 { // create and mark1 to mark8
-		t.Errorf("%d passes were done before the driver of mark9 was killed", len(done[marking.data]))
-	}
-
-	s.adopt(t, nine, marking, keep)
-	s.resume(t, nine, solving.data, keep)
-	s.wantJobs(t, map[string]int{"mark9": 1, "solve1": 1})
-	s.wantKept(t, done)
 }
 
 // A site is a cluster, with its clients. Each test has a user of its own, whose jobs are those

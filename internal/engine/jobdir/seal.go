@@ -279,3 +279,9 @@ func Damaged(err error) bool {
 	var format *streamfmt.FormatError
 	return store.Damaged(err) || errors.As(err, &format)
 }
+
+// A Place is a byte in a file.
+type Place struct {
+	File string
+	At   int64
+}

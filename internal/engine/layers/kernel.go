@@ -257,6 +257,9 @@ func (k *possible) send(p game.Position) error {
 			row.Word = m.To
 		}
 		if tier == k.tier {
+			if k.pass == game.MaxRemoteness {
+				return &PositionError{k.g, p, fmt.Sprintf("it is reached after %d moves in its tier, and has another one there: at most %d are provided for", k.pass, game.MaxRemoteness)}
+			}
 			to = At(k.tier, k.pass+1)
 		}
 		if err := k.out.Send(to, row); err != nil {

@@ -103,7 +103,7 @@
 // last. In a file of outgoing edges, the cells of a tier are in any order.
 //
 //	file    = head  cell …  page …  directory  summary  tail
-//	head    = "TRLISTS1" uv(len) spec kind(1)       0 predecessors, 1 messages, 2 values
+//	head    = "TRLISTS1" uv(len) spec kind(1)       0 predecessors, 1 messages, 2 values, 3 states
 //	cell    = form(1) row …                         at most 1,024 rows
 //	row     = lengths(1) step word                  bits 0 to 3: length of step, bits 4 to 7:
 //	                                                length of word; each 0 to 8 bytes
@@ -129,21 +129,6 @@
 //	                                               of moves for which the message stands
 //	        | key TAB 1…65535                  values
 //
-// # Range files
-//
-// A range file contains the states of the positions of a game with cycles. Its format is that
-// of a block file with tier 0, with two differences: the head has no byte half, and each block has a
-// slot for every hash of its range:
-//
-//	file    = "TRRANGE3" … as above
-//	block   = uv(slots) plane … [set]       nine, in the order of block.State, and Odd unless it is empty
-//	plane   = set                           as above
-//	        | 5                             an empty set
-//	        | 6                             the same set as the first plane
-//
-// A hash takes at most 9 bits, and a range at most 36 bytes more. The summary counts positions
-// by remoteness<<2 | result, in files of the table and in files of new positions.
-//
 // # Pairs
 //
 // A pair is the message of a mapper to a reducer: a block with its range as the key, in the
@@ -151,7 +136,4 @@
 // the bytes is the order of the ranges.
 //
 //	pair = length(4) range(8)  length(4) block
-//
-// In a game with cycles, the block contains the inbox of a range: the planes of a block.Inbox
-// (which positions have received messages, then how many), packed as in a range file.
 package streamfmt

@@ -153,6 +153,7 @@ func TestAPIPositions(t *testing.T) {
 		{"mancala pits=2 stones=2", 0},
 		{"mnk width=3 height=3 connect=3", 300},
 		{"dodgem size=3", 300},
+		{"mills men=3", 300},
 	} {
 		test.compare(t)
 	}

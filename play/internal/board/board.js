@@ -173,7 +173,7 @@ function marksOf(view, worths, best, height) {
     if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
     const corner = !m.label && view.picture.rows[m.spot[1]][m.spot[0]].text !== '.';
     if (corner) [x, y] = [x + .46, y - .34];
-    const size = worths || corner ? Math.min(.32, .94 / (.72 * text.length)) : .6; // it stays within its square
+    const size = worths || corner ? Math.min(.32, .94 / (.78 * text.length)) : .6; // it stays within its square
     return { text, corner: corner && key, attributes: { x, y, class: `mark ${w?.value || 'unknown'}`, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' } };
   });
 }

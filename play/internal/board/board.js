@@ -167,6 +167,7 @@ function marksOf(view, worths, best, height) {
     const key = String(m.spot), other = shown.get(key);
     if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
   }
+  if (view.picture.links) shown.forEach((m, key) => { if (worths && !worths[m.name] && m.name !== best) shown.delete(key); }); // the point stays visible
   return [...shown].map(([key, m]) => {
     const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
     let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];

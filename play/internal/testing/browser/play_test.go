@@ -431,7 +431,7 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 func testTargets(t *testing.T, browser context.Context, address string) {
 	tab := newTab(t, browser)
 	tab.run(emulation.SetTouchEmulationEnabled(true), emulation.SetDeviceMetricsOverride(390, 844, 2, true))
-	for _, path := range []string{"connectn/7-6-4?moves=3,3", "connectn/7-6-4?moves=3,3#play", "network/regular#play", "mancala/6-4"} {
+	for _, path := range []string{"connectn/7-6-4?moves=3,3", "connectn/7-6-4?moves=3,3#play", "network/regular#play", "mancala/6-4", "mills/9", "dobutsu/regular#play"} {
 		tab.visit(address + "/play/" + path)
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.want(`[...document.querySelectorAll('button, select, input, summary, #board .target')].filter(e => e.checkVisibility() && (r => r.width < 44 || r.height < 44)(e.getBoundingClientRect())).map(e => e.outerHTML).join('\n')`, "")

@@ -15,9 +15,6 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// readAhead is the default number of bytes of a file that a cursor reads at a time.
-const readAhead = 64 << 10
-
 // A Tier is the records of one tier, open for reading. The indexes of its files are read as they
 // are needed.
 type Tier struct {

@@ -60,6 +60,29 @@ func chain(moves uint64) game.Game {
 	return gametest.RulesOnly(g)
 }
 
+// TestMoves solves games with many plies, and with as many successors as a state can count. One more is refused, and
+// nothing is written.
+func TestMoves(t *testing.T) {
+	if r, err := solveInto(t, t.TempDir(), chain(100), options(), store.Fresh); err != nil || r.Value != "LOSE in 100" {
+		t.Errorf("%q, %v, want LOSE in 100", r.Value, err)
+	}
+	for n, want := range map[game.Position]string{65535: "", 65536: "position 0x0: it has 65536 successors, at most 65535 are provided for"} {
+		g := testgames.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: n + 1}
+		for p := range n {
+			g.Next[0], g.End[p+1] = append(g.Next[0], p+1), game.Wins
+		}
+		dir, o := t.TempDir(), options()
+		o.Final = solve.FinalNo
+		r, err := solveInto(t, dir, gametest.RulesOnly(g), o, store.Fresh)
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%d moves: %q, %v, want %q", n, r.Value, err, want)
+		}
+		if made := glob(t, dir, "data_*"); err != nil && len(made) > 0 {
+			t.Errorf("%d moves: %v were written", n, made)
+		}
+	}
+}
+
 // TestLongMostMoves solves a game with the largest remoteness. One move more is refused.
 func TestLongMostMoves(t *testing.T) {
 	longtest.Skip(t)

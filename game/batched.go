@@ -13,24 +13,16 @@ type Batched interface {
 // BatchSize is a number of positions for Batch that is fast and needs little memory.
 const BatchSize = 4096
 
-// IsBatched reports whether a game, or the one that WithRanges has adapted, is Batched.
+// IsBatched reports whether a game is Batched.
 func IsBatched(g Game) bool {
-	_, ok := unadapted(g).(Batched)
+	_, ok := g.(Batched)
 	return ok
 }
 
 // BatchOf returns g.Batch(ps), or g itself if it is not Batched.
 func BatchOf(g Game, ps []Position) (Game, error) {
-	if b, ok := unadapted(g).(Batched); ok {
+	if b, ok := g.(Batched); ok {
 		return b.Batch(ps)
 	}
 	return g, nil
-}
-
-// unadapted returns the game that WithRanges has adapted to g, otherwise g.
-func unadapted(g Game) Game {
-	if r, ok := g.(*ranged); ok {
-		return r.Game
-	}
-	return g
 }

@@ -2,11 +2,10 @@ package game
 
 import "fmt"
 
-// A Method is a game and how it is solved: exactly one of Blocks, States and Layers is not nil.
+// A Method is a game and how it is solved: one of Blocks and Layers is not nil.
 type Method struct {
 	Game   Game
 	Blocks Tiered
-	States Cyclic
 	Layers Game
 }
 

@@ -176,13 +176,6 @@ func (vs Values) Text(v Value) string {
 // the fastest win and the slowest loss.
 func (vs Values) Better(p Player, v, w Value) bool { return vs.rank(p, v) > vs.rank(p, w) }
 
-// MustAlternate reports whether ToMove of a game must alternate: it has no tiers, and its positions show whose turn it is,
-// as its players have names.
-func MustAlternate(g Game) bool {
-	_, tiers := unadapted(g).(Layered)
-	return !tiers && g.Values().Players[0] != ""
-}
-
 // Ended converts the value of a terminal position, whose outcome names a player (see
 // Game.Primitive), into the value of this game if it is the turn of mover. It returns 0 for 0.
 func (vs Values) Ended(v Value, mover Player) Value {

@@ -118,7 +118,7 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 			}
 		}
 		if e.absent.Empty() {
-			e.bytes = append(e.bytes, planeNone)
+			e.bytes = append(e.bytes, noSet)
 		} else {
 			e.bytes = e.appendSet(e.bytes, e.absent, segmentLen(b.Len(), from))
 		}
@@ -169,7 +169,7 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 	if len(src) == 0 {
 		return errShort
 	}
-	if src[0] == planeNone {
+	if src[0] == noSet {
 		src = src[1:]
 	} else {
 		absent := slices.Grow(d.absent[:0], to-from)[:to-from]

@@ -18,7 +18,7 @@
 //	                      game, this is the best value that they lead to
 //
 // The outcome is 1 if the second player wins, 2 if the first player wins, and 3 for a tie. If
-// OfMover is set in the game.Values of the game, as it is for every game with cycles, the
+// OfMover is set in the game.Values of the game, the
 // outcome is instead the result for the player to move: 1 LOSE, 2 WIN, 3 TIE. For example, the
 // value byte 21 is 5<<2 | 1: the second player wins in 5 plies, or the player to move loses in
 // 5. A position without a value is open.
@@ -95,15 +95,15 @@
 //
 // # List files
 //
-// A list file contains rows, each a key and a word. Lists store the games for which only the
-// rules are known. All rows of a file are of one kind (Predecessors, Messages or Values). They
-// belong to one tier, or to many tiers in a file of outgoing edges. Rows are grouped into
-// cells. The rows of a cell belong to one tier and are sorted by key, then by word. In a shard
+// A list file contains rows, each a key and a word. Lists store the games that are solved by
+// layers. All rows of a file are of one kind (Predecessors, Messages, Values or States). They
+// belong to one tier, or in a file of outgoing rows to many tiers and passes over tiers. Rows are
+// grouped into cells. The rows of a cell belong to one tier and pass, and are sorted by key, then by word. In a shard
 // and in the table, the cells are in ascending order, and each has 1,024 rows, except the
-// last. In a file of outgoing edges, the cells of a tier are in any order.
+// last. In a file of outgoing rows, the cells of a tier and pass are in any order.
 //
 //	file    = head  cell …  page …  directory  summary  tail
-//	head    = "TRLISTS1" uv(len) spec kind(1)       0 predecessors, 1 messages, 2 values
+//	head    = "TRLISTS1" uv(len) spec kind(1)       0 predecessors, 1 messages, 2 values, 3 states
 //	cell    = form(1) row …                         at most 1,024 rows
 //	row     = lengths(1) step word                  bits 0 to 3: length of step, bits 4 to 7:
 //	                                                length of word; each 0 to 8 bytes
@@ -117,32 +117,21 @@
 //	          one page for each tier, with an entry for each of its cells
 //	directory, for each page, by tier
 //	        = tier (4)  cells (4)  rows (8)  offset of the page (8)  CRC-32C of the page (4)
+//	          the tier has 16 bits; above them is the number of the pass, if the rows are outgoing
 //	summary = { value (2) count (8) } …             empty unless the rows are values
 //	tail    = as in block files, but with the offset of the first page, the number of rows
 //	          instead of blocks, and "TRLSEND1" at the end
 //
 // As text, a row is a line:
 //
-//	line    = key                              predecessors: the initial position, without predecessor
+//	line    = key                              predecessors: a position without one, or whose game computes them
 //	        | key TAB "p" key                  predecessors: a move leads from the second to the first
-//	        | key TAB "m" 1…65535 ["x" 2…65535]    messages: a successor's value, and the number
+//	        | key TAB "m" 0…65535 ["x" 2…65535]    messages: a successor's value, and the number
 //	                                               of moves for which the message stands
-//	        | key TAB 1…65535                  values
+//	        | key TAB "d"                      messages: what later tiers know decides the position
+//	        | key TAB 0…65535                  values; 0: a draw
 //
-// # Range files
-//
-// A range file contains the states of the positions of a game with cycles. Its format is that
-// of a block file with tier 0, with two differences: the head has no byte half, and each block has a
-// slot for every hash of its range:
-//
-//	file    = "TRRANGE3" … as above
-//	block   = uv(slots) plane … [set]       nine, in the order of block.State, and Odd unless it is empty
-//	plane   = set                           as above
-//	        | 5                             an empty set
-//	        | 6                             the same set as the first plane
-//
-// A hash takes at most 9 bits, and a range at most 36 bytes more. The summary counts positions
-// by remoteness<<2 | result, in files of the table and in files of new positions.
+// States have no form as text.
 //
 // # Pairs
 //
@@ -151,7 +140,4 @@
 // the bytes is the order of the ranges.
 //
 //	pair = length(4) range(8)  length(4) block
-//
-// In a game with cycles, the block contains the inbox of a range: the planes of a block.Inbox
-// (which positions have received messages, then how many), packed as in a range file.
 package streamfmt

@@ -335,22 +335,9 @@ func OpenFile(r io.ReaderAt, size int64, name string) (*File, error) {
 	return open(r, size, name, magic, "block file")
 }
 
-// OpenAny is like OpenFile, but opens a block file or a range file. It is for callers that
-// need only its checksums.
-func OpenAny(r io.ReaderAt, size int64, name string) (*File, error) {
-	magic, err := beginOf(r, size, name)
-	switch {
-	case err != nil:
-		return nil, err
-	case magic == rangeMagic:
-		return OpenRangeFile(r, size, name)
-	}
-	return OpenFile(r, size, name)
-}
-
 // beginOf reads the beginning of a file.
 func beginOf(r io.ReaderAt, size int64, name string) (string, error) {
-	magic := make([]byte, min(size, int64(len(rangeMagic))))
+	magic := make([]byte, min(size, int64(len(fileMagic))))
 	if _, err := r.ReadAt(magic, 0); err != nil && err != io.EOF {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
@@ -375,10 +362,7 @@ func open(r io.ReaderAt, size int64, name, magic, kind string) (*File, error) {
 	summary, err := f.open(size, magic, tailMagic, kind, func(rest []byte) (int, bool) {
 		tier, used := binary.Uvarint(rest)
 		f.tier = int(tier)
-		if used <= 0 || magic == rangeMagic {
-			return used, used > 0 && tier <= 1<<20
-		}
-		if len(rest) == used || rest[used] > halfTier {
+		if used <= 0 || len(rest) == used || rest[used] > halfTier {
 			return 0, false
 		}
 		f.half = rest[used] == halfTier

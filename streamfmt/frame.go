@@ -15,8 +15,7 @@ import (
 const (
 	fileMagic    = "TRBLOCK3" // blocks
 	compactMagic = "TRBLOCK4" // compact blocks
-	rangeMagic   = "TRRANGE3"
-	tailMagic    = "TRBLEND1" // of these three
+	tailMagic    = "TRBLEND1" // of both
 
 	listMagic     = "TRLISTS1"
 	codedMagic    = "TRLISTS2" // cells may be coded

@@ -165,7 +165,7 @@ func TestListFileDamage(t *testing.T) {
 	if _, err := streamfmt.OpenListFile(iotestReader{}, 1000, "x.lists"); !errors.Is(err, errBroken) {
 		t.Errorf("an error below: %v", err)
 	}
-	if _, err := streamfmt.OpenAny(new(brokenOnce), 1000, "x.blocks"); !errors.Is(err, errBroken) {
+	if _, err := streamfmt.OpenFile(new(brokenOnce), 1000, "x.blocks"); !errors.Is(err, errBroken) {
 		t.Errorf("an error of the first read of a block file: %v", err)
 	}
 }

@@ -14,6 +14,9 @@ import (
 // empty bitmap to a 4096th.
 const maxLevels = 4
 
+// noSet stands for an empty set in place of its number of levels, in compact blocks.
+const noSet = maxLevels + 1
+
 var errShort = errors.New("the block ends too early")
 
 // appendSet appends a bitmap. Each level removes the zero bytes:

@@ -326,8 +326,8 @@ func damage(t *testing.T, n int) {
 		{spec: "connectn width=3 height=3 connect=3", stop: "data_second3", until: "6", look: []string{"lookup 0 1 2", "lookup 2 2 1 0"}, weight: 12},
 		{spec: "connectn width=4 height=5 connect=3", stop: "data_second9", until: "10", look: []string{"lookup 1 1 2"}, weight: 1},
 		{spec: "mnk width=3 height=2 connect=2", stop: "data_second3", until: "4", look: []string{"lookup a1 b2"}, weight: 8},
-		{spec: "quickcross width=2 height=3 connect=2", stop: "solve2", until: "2", look: []string{"lookup a1-"}, weight: 10},
-		{spec: "quickcross width=3 height=3 connect=3", stop: "solve3", until: "5", look: []string{"lookup a1- b2|"}, weight: 2},
+		{spec: "quickcross width=2 height=3 connect=2", stop: "data_second0.2", until: "0", look: []string{"lookup a1-"}, weight: 10},
+		{spec: "quickcross width=3 height=3 connect=3", stop: "data_second0.3", until: "0", look: []string{"lookup a1- b2|"}, weight: 2},
 	}
 	var draw []*subject
 	for _, s := range subjects {

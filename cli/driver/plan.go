@@ -124,8 +124,8 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 		return err
 	}
 	if made.How != count.AtLeast {
-		if made.Total.Positions <= solve.FinalLimit {
-			made.FinalBytes = math.Round(plan.FinalBytes(g, made.Total.Positions))
+		if n := max(made.Total.Positions, made.Total.Images); n <= solve.FinalLimit {
+			made.FinalBytes = math.Round(plan.FinalBytes(g, n))
 		}
 		if name := c.String("runner"); name != where.Runner {
 			made.Assumed = append(made.Assumed, fmt.Sprintf("runner %s takes as long as %s", name, where.Runner))
@@ -237,6 +237,9 @@ func writePlan(out io.Writer, p *plan.Plan) {
 	fmt.Fprintf(out, "counted: %s\n", p.Note)
 	if n := p.Total.Stored; n > 0 {
 		fmt.Fprintf(out, "stored: %s positions; a position and its mirror image share one entry\n", numfmt.Number(n))
+	}
+	if n := p.Total.Images; n > 0 {
+		fmt.Fprintf(out, "images: %s positions; a position and its images share one entry\n", numfmt.Number(n))
 	}
 	if p.How == count.AtLeast {
 		fmt.Fprintln(out, "disk, memory and time: no estimate, because the positions were not all counted (a longer --time may help)")

@@ -24,7 +24,7 @@ func (p *pipeOptions) Validate(g game.Game) error {
 		return command.Usagef("--compare requires --program")
 	}
 	m := game.MethodOf(g)
-	steps, cyclic := step.NamesOf(m), m.States != nil
+	steps, cyclic := step.NamesOf(m), !game.IsAcyclic(g)
 	var known []string
 	for _, name := range steps {
 		known = append(known, name+mapEnd)

@@ -430,6 +430,9 @@ func resultFields(g game.Game, data *store.Data, r solve.Result, copied string) 
 	}
 	if r.Solved {
 		m["value"], m["positions"], m["table"] = r.Value, r.Positions, data.Dir(table.Dir)
+		if n := withImages(g, data, r); n > 0 {
+			m["with_images"] = n
+		}
 		if r.Final {
 			m["final"] = data.Dir(solve.FinalDir)
 		}
@@ -448,10 +451,14 @@ func printResult(out io.Writer, g game.Game, data *store.Data, r solve.Result, c
 		return
 	}
 	fmt.Fprintf(out, "%s: %s\n", game.TitleOf(g), notation.Summary(g.Values(), r.Start))
+	positions := numfmt.Count(r.Positions, "position")
+	if n := withImages(g, data, r); n > 0 {
+		positions += fmt.Sprintf(" (%s with images)", numfmt.Number(n))
+	}
 	if r.Before {
-		fmt.Fprintf(out, "%s, solved by an earlier run\n", numfmt.Count(r.Positions, "position"))
+		fmt.Fprintf(out, "%s, solved by an earlier run\n", positions)
 	} else {
-		fmt.Fprintf(out, "%s in %s\n", numfmt.Count(r.Positions, "position"), numfmt.Duration(r.Wall))
+		fmt.Fprintf(out, "%s in %s\n", positions, numfmt.Duration(r.Wall))
 	}
 	fmt.Fprintf(out, "table: %s\n", data.Dir(table.Dir))
 	if r.Final {
@@ -462,6 +469,20 @@ func printResult(out io.Writer, g game.Game, data *store.Data, r solve.Result, c
 	if copied != "" {
 		fmt.Fprintf(out, "copy: %s\n", copied)
 	}
+}
+
+// withImages returns the number of positions of a game.Symmetric with their images, if it is known: that of the lines of
+// final. Otherwise it returns 0.
+func withImages(g game.Game, data *store.Data, r solve.Result) uint64 {
+	_, symmetric := g.(game.Symmetric)
+	if !symmetric || !r.Final {
+		return 0
+	}
+	seal, err := store.ReadSeal(data.FS, data.Dir(solve.FinalDir))
+	if err != nil || seal == nil {
+		return 0
+	}
+	return seal.Records()
 }
 
 // reached returns the number of tiers that are known after --until-tier.

@@ -54,7 +54,6 @@ func TestSolveRefuses(t *testing.T) {
 		"solve connectn --memory 1M" + data:                        "--memory 1M: at least 64M are needed",
 		"solve connectn --memory much" + data:                      `--memory: size "much": expected a number of bytes, optionally with suffix K, M, G or T`,
 		"solve connectn --runner pipe --data hdfs://h:1/d":         "--runner pipe writes only on this machine: for --data hdfs://h:1/d use --runner hadoop or inline",
-		"solve quickcross --width 6 --height 5" + data:             "quickcross width=6 height=5 connect=3: its positions are 3486784401 ranges, at most 33554432 can be solved",
 	})
 	line, want := "solve connectn --runner pipe --reducers 9 --memory 64M"+data, "driver: --memory 64M: connectn width=3 height=3 connect=3 needs at least "
 	if status, _, stderr := runLine(some(), line, ""); status != 2 || !strings.HasPrefix(stderr, want) || !strings.Contains(stderr, "M with 9 reducers\n") {

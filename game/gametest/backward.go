@@ -2,43 +2,18 @@ package gametest
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 )
 
-// checkBackward checks the predecessors that a game computes, on the positions of a random
-// game. For a game with its own sets, which may be expensive, it checks a few positions only.
-func (c contract) checkBackward(r *rand.Rand, walk []game.Position) {
+// checkBackward checks the predecessors that a game computes, on the positions of a random game.
+func (c contract) checkBackward(walk []game.Position) {
 	c.Helper()
 	if g, ok := c.Game.(game.Reversible); ok {
 		for _, p := range walk {
 			c.checkPredecessors(p, g.Predecessors)
 		}
-	}
-	g, own := c.Game.(game.Cyclic)
-	if !own || !game.KnowsBackward(g) {
-		return
-	}
-	back := g.NewMover().(game.Backward)
-	predecessors := func(dst []game.Position, p game.Position) []game.Position {
-		size := uint64(g.RangeSize())
-		set := make(block.Set, block.Words(game.RangeLen(g, p/size)))
-		set.Add(int(p % size))
-		back.Predecessors(p/size, set, func(rng uint64, from block.Set) {
-			for slot := range from.All() {
-				// Hashes that are not positions are allowed.
-				if q := rng*size + uint64(slot); q >= g.Positions() || g.Check(q) == nil {
-					dst = append(dst, q)
-				}
-			}
-		})
-		return dst
-	}
-	for range looks {
-		c.checkPredecessors(walk[r.IntN(len(walk))], predecessors)
 	}
 }
 

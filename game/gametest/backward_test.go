@@ -1,7 +1,6 @@
 package gametest_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -74,11 +73,8 @@ func TestBackwardContract(t *testing.T) {
 			return append(predecessors, g.Size)
 		},
 	} {
-		g := backward{graph, spoil}
-		for _, g := range []game.Game{g, game.WithRanges(g, 64)} {
-			if f := failure(t, g); (f == "") != (want == "") || !strings.Contains(f, want) {
-				t.Errorf("%T: the failure is %q, want %q", g, f, want)
-			}
+		if f := failure(t, backward{graph, spoil}); (f == "") != (want == "") || !strings.Contains(f, want) {
+			t.Errorf("the failure is %q, want %q", f, want)
 		}
 	}
 }
@@ -179,23 +175,18 @@ func TestBackwardSymmetricContract(t *testing.T) {
 	}
 }
 
-// TestMoveCountContract checks that Contract detects positions of games with cycles that have too
-// many moves, or none but no result. In a game of rules only, moves to one successor count once.
+// TestMoveCountContract checks that Contract detects positions that have too many successors, or no move but no result.
 func TestMoveCountContract(t *testing.T) {
-	const end = 70
-	as := func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
-		return predecessors
-	}
+	const end = game.MaxMoves + 2
 	for _, c := range []struct {
 		moves     int
-		different bool   // moves lead to different positions
-		reverse   string // the failure of a game with predecessors
-		rules     string // that of its rules only
+		different bool // moves lead to different positions
+		want      string
 	}{
-		{63, true, "", ""},
-		{64, true, "it has 64 moves, at most 63", "it has 64 moves, at most 63"},
-		{64, false, "it has 64 moves, at most 63", ""},
-		{0, true, "finished is false, but there are 0 moves", "finished is false, but there are 0 moves"},
+		{game.MaxMoves, true, ""},
+		{game.MaxMoves + 1, true, "it has 65536 moves, at most 65535"},
+		{game.MaxMoves + 1, false, ""},
+		{0, true, "finished is false, but there are 0 moves"},
 	} {
 		g := testgames.Graph{Next: map[game.Position][]game.Position{}, End: map[game.Position]game.Result{}, Size: end + 1}
 		for p := range game.Position(end) {
@@ -206,67 +197,10 @@ func TestMoveCountContract(t *testing.T) {
 				g.Next[0] = append(g.Next[0], end)
 			}
 		}
-		for want, g := range map[*string]game.Game{&c.reverse: backward{g, as}, &c.rules: gametest.RulesOnly(backward{g, as})} {
-			if f := failure(t, g); (f == "") != (*want == "") || !strings.Contains(f, *want) {
-				t.Errorf("%d moves, %T: the failure is %q, want %q", c.moves, g, f, *want)
-			}
+		if f := failure(t, gametest.RulesOnly(g)); (f == "") != (c.want == "") || !strings.Contains(f, c.want) {
+			t.Errorf("%d moves: the failure is %q, want %q", c.moves, f, c.want)
 		}
 	}
-}
-
-// TestHashesOfNoPosition checks that Check skips invalid hashes, including hash 0, and
-// still detects a missing predecessor.
-func TestHashesOfNoPosition(t *testing.T) {
-	for want, drop := range map[string]int{"": 0, "is not emitted": 1} {
-		g := game.WithRanges(shifted{testgames.RandomGraph(rand.New(rand.NewPCG(9, 9)), 40), drop}, 5)
-		f := failureOf(t, func(t testing.TB) { gametest.Check(t, g) })
-		if (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("the failure is %q, want %q", f, want)
-		}
-	}
-}
-
-// shifted is a Graph whose hashes are increased by one, so that hash 0 is invalid, and the
-// methods panic on it. It drops some predecessors of each position.
-type shifted struct {
-	testgames.Graph
-	drop int
-}
-
-func (g shifted) graph(p game.Position) game.Position {
-	if p == 0 {
-		panic("hash 0 is no position")
-	}
-	return p - 1
-}
-
-func (g shifted) Info() game.Info                      { return game.Info{Hashes: g.Size + 1} }
-func (g shifted) Start() game.Position                 { return 1 }
-func (g shifted) Primitive(p game.Position) game.Value { return g.Graph.Primitive(g.graph(p)) }
-
-func (g shifted) Check(p game.Position) error {
-	if p == 0 {
-		return errors.New("hash 0 is no position")
-	}
-	return g.Graph.Check(p - 1)
-}
-
-func (g shifted) Moves(dst []game.Move, p game.Position) []game.Move {
-	n := len(dst)
-	dst = g.Graph.Moves(dst, g.graph(p))
-	for i := range dst[n:] {
-		dst[n+i].To++
-	}
-	return dst
-}
-
-func (g shifted) Predecessors(dst []game.Position, p game.Position) []game.Position {
-	dst = append(dst, 0) // an invalid hash, which receivers drop
-	predecessors := g.Graph.Predecessors(nil, g.graph(p))
-	for _, from := range predecessors[min(g.drop, len(predecessors)):] {
-		dst = append(dst, from+1)
-	}
-	return dst
 }
 
 // TestSearchTiersWithCycle checks that Search rejects a cycle in a game that must have none.
@@ -283,22 +217,3 @@ func TestSearchTiersWithCycle(t *testing.T) {
 type drawnOut struct{ testgames.Graph }
 
 func (drawnOut) Values() game.Values { return game.Values{OfMover: true} }
-
-// wide is a game with larger KeyBits, but the same positions.
-type wide struct {
-	game.Game
-	bits uint
-}
-
-func (g wide) KeyBits() uint   { return g.bits }
-func (g wide) Info() game.Info { return game.Info{} }
-
-// TestKeyBitsOfCycles checks that hashes of a game with cycles have at most 45 bits.
-func TestKeyBitsOfCycles(t *testing.T) {
-	g := backward{testgames.RandomGraph(rand.New(rand.NewPCG(10, 10)), 40), nil}
-	for bits, want := range map[uint]string{45: "", 46: "its positions are 67108864 ranges, at most 33554432 can be solved: a hash may have 45 bits", 64: "8796093022208 ranges"} {
-		if f := failure(t, wide{gametest.RulesOnly(g), bits}); (f == "") != (want == "") || !strings.Contains(f, want) {
-			t.Errorf("%d bits: the failure is %q, want %q", bits, f, want)
-		}
-	}
-}

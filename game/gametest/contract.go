@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 )
 
 // The size of Contract: random games, the largest number of moves of each, and random keys and
@@ -47,7 +46,7 @@ func Contract(t testing.TB, g game.Game) {
 				c.checkDeduced(c.Blocks, p)
 			}
 		}
-		c.checkBackward(r, walk)
+		c.checkBackward(walk)
 		if g, ok := g.(game.Searched); ok {
 			s := searched{c, g, g.Traits()}
 			s.checkTraits()
@@ -111,13 +110,6 @@ func (c contract) checkGame() {
 	}
 	if !g.Values().TiesSoon && !game.IsAcyclic(g) {
 		c.Fatalf("%s: play may never end, so that players must prefer the nearest of several ties", g.Spec())
-	}
-	if c.States != nil {
-		if _, own := g.(game.Cyclic); !own {
-			if err := game.CheckRanges(c.States); err != nil {
-				c.Fatal(err)
-			}
-		}
 	}
 	if err := g.Check(g.Start()); err != nil {
 		c.Fatalf("%s: the start: %v", g.Spec(), err)
@@ -183,8 +175,6 @@ func (c contract) checkPosition(p game.Position) {
 		if tier, last := game.TierOf(g, p), game.LastTier(g); tier < 0 || tier > last {
 			c.failf(p, "it is of tier %d, but the last is %d", tier, last)
 		}
-	case c.States != nil && p >= c.States.Positions():
-		c.failf(p, "the last hash is %d", c.States.Positions()-1)
 	}
 }
 
@@ -285,14 +275,8 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 			c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
 		}
 	}
-	if c.States == nil {
-		return
-	}
-	if !game.KnowsBackward(c.States) {
-		moves = game.DistinctMoves(moves)
-	}
-	if len(moves) > block.MaxCount {
-		c.failf(p, "it has %d moves, at most %d can be counted", len(moves), block.MaxCount)
+	if n := len(game.DistinctMoves(moves)); n > game.MaxMoves {
+		c.failf(p, "it has %d moves, at most %d can be counted", n, game.MaxMoves)
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
+// RulesOnly returns a game that has the rules of g, but none of its extensions.
+func RulesOnly(g game.Game) game.Game { return struct{ game.Game }{g} }
+
 // Search returns the value of every reachable position of a small game; 0 is a draw. If players
 // prefer the farthest tie, the game must have no cycles. Search does not use tiers, sets or
 // predecessors.

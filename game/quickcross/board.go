@@ -28,11 +28,10 @@ import (
 	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 )
 
-// maxSquares is limited by block.Counter, which counts two moves for each square.
-const maxSquares = block.MaxCount / 2
+// maxSquares is a limit far beyond the boards that can be solved, so that a hash has 50 bits at most.
+const maxSquares = 31
 
 // maxWidth is the number of columns for which there are letters.
 const maxWidth = 26
@@ -50,18 +49,11 @@ type Rules struct {
 	names                  [][2]string            // of the moves, by square and kind of piece
 	kinds                  [groupBoards][2]uint32 // the squares with pieces of each kind, by the digits of a group of squares
 	images                 imageTables
-
-	layout
 }
 
 // New returns the rules. The board must have at most 31 squares and 26 columns, and connect
 // must not be longer than the longer side.
 func New(width, height, connect int) (*Rules, error) {
-	return newRules(width, height, connect, maxLow)
-}
-
-// newRules is New with ranges of at most 3^low hashes.
-func newRules(width, height, connect, low int) (*Rules, error) {
 	fits := width <= maxWidth && height <= maxSquares && width*height <= maxSquares
 	if err := game.CheckLine("quickcross", width, height, connect, fits, fmt.Sprintf("it may have %d squares and %d columns at most", maxSquares, maxWidth)); err != nil {
 		return nil, err
@@ -91,7 +83,6 @@ func newRules(width, height, connect, low int) (*Rules, error) {
 		}
 	}
 	r.images = newImageTables(r)
-	r.layout.init(r, min(low, r.squares))
 	return r, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
@@ -114,15 +113,6 @@ func TestLargestBoard(t *testing.T) {
 	}
 	if r.Primitive(r.Positions()-1) == 0 || r.Primitive(r.Positions()-2) != 0 {
 		t.Error("a line of 31 is not what is finished")
-	}
-	mover := r.NewMover()
-	set := make(block.Set, block.Words(r.RangeSize()))
-	set.Add(0)
-	var c block.Counter
-	c.Reset(r.RangeSize())
-	mover.CountMoves(0, set, &c)
-	if c.Get(0) != 62 {
-		t.Errorf("CountMoves counts %d moves of the start, want 62", c.Get(0))
 	}
 	for text, last := range map[string]string{r.Picture(0).String(): "31  .", mustNew(t, 26, 1, 3).Picture(0).String(): "1  . . ."} {
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

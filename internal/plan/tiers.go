@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"math"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -120,7 +118,6 @@ func (s *sizes) ofLayers(g game.Game, sum count.Tier) {
 	if sum.Far > 0 {
 		kept = farKept
 	}
-	kept += math.Log2(max(1, sum.Images/max(1, sum.Positions))) / 8 // canonical keys are farther apart
 	ways := 2.0
 	if _, ok := g.(game.Reversible); ok {
 		ways = 1

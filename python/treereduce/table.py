@@ -109,13 +109,13 @@ class Table:
         return str(self.stats()["game"])
 
     def __len__(self) -> int:
-        """Return the number of positions."""
+        """Return the number of positions, all images of a position among them."""
         return int(self.stats()["positions"])
 
     def stats(self) -> Dict[str, Any]:
-        """Return what driver stats --json prints: game, positions, value, tiers, …"""
+        """Return what driver stats --json --images prints: game, positions, value, tiers, …"""
         if self._stats is None:
-            with self._run("stats", "--json") as process:
+            with self._run("stats", "--json", "--images") as process:
                 text = process.stdout.read()
                 process.check()
             self._stats = json.loads(text)

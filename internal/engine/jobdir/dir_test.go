@@ -3,7 +3,6 @@ package jobdir_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,13 +13,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
-	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -211,123 +208,6 @@ func TestTierDamaged(t *testing.T) {
 		must.OK(t, os.Remove(name))
 		if _, err := linesOf(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
 			t.Errorf("%s: without a shard: %v", c, err)
-		}
-	}
-}
-
-// someState returns a random state of n slots. If decided is true, no position is open.
-func someState(r *rand.Rand, n int, decided bool) *block.State {
-	s := new(block.State)
-	s.Reset(n)
-	for slot := range n {
-		switch result := r.IntN(4); {
-		case r.IntN(3) == 0:
-		case result > 0:
-			lines.AddState(s, slot, streamfmt.Record{Kind: streamfmt.Done, Value: byte(r.IntN(60)<<2 | result)})
-		case !decided:
-			lines.AddState(s, slot, streamfmt.Record{})
-			s.Number.Put(slot, r.IntN(60))
-		}
-	}
-	return s
-}
-
-// equal reports whether two states are equal.
-func equal(a, b *block.State) bool {
-	other := b.Planes()
-	for i, plane := range a.Planes() {
-		if !slices.Equal(plane, other[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// TestStates writes the states of two passes, of which the second has only some of the
-// ranges, and reads the newest state of each range, and the new positions of both passes.
-// When a file of states is missing, the reader must report it.
-func TestStates(t *testing.T) {
-	r := rand.New(rand.NewPCG(7, 8))
-	graph := testgames.RandomGraph(r, 300)
-	g := game.WithRanges(graph, 16)
-	n := game.Ranges(g)
-	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		data := t.TempDir()
-		newest, fresh := make(map[uint64]*block.State), make(map[uint64][]*block.State)
-		index := &jobdir.Index{Game: g.Spec(), Runs: []jobdir.Run{{}}}
-		var dirs []string
-		for _, pass := range []string{"mark1", "mark2"} {
-			dir := filepath.Join(data, pass)
-			must.OK(t, os.Mkdir(dir, 0o777))
-			dirs = append(dirs, dir)
-			var written []uint64
-			for part := range uint64(2) {
-				w, err := jobdir.NewStateWriter(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(dir, name)) }, int(part), g, c)
-				must.OK(t, err)
-				chunk := jobdir.NewStateChunk(g, c)
-				for rng := part * n / 2; rng < (part+1)*n/2; rng++ {
-					if pass == "mark1" && rng == 0 || pass == "mark2" && r.IntN(2) == 0 {
-						continue
-					}
-					state, positions := someState(r, game.RangeLen(g, rng), false), someState(r, game.RangeLen(g, rng), true)
-					chunk.Add(rng, state, positions)
-					newest[rng] = state
-					fresh[rng] = append(fresh[rng], positions)
-					written = append(written, rng)
-				}
-				must.OK(t, w.Finish(w.Append(chunk)))
-			}
-			if got, err := jobdir.Written(store.Local{}, dir, g); err != nil || !slices.Equal(got, written) {
-				t.Errorf("%s, %s: written %v, %v, want %v", c, pass, got, err, written)
-			}
-			index = index.Next(n, jobdir.Found{Pass: pass, Step: "mark", Number: len(dirs)}, written)
-			must.OK(t, index.Write(store.Local{}, dir))
-			seal(t, dir, g)
-		}
-		states := must.Get(jobdir.OpenStates(store.Local{}, dirs[1], g))(t)
-		defer states.Close()
-		var s, blank block.State
-		cursor := states.Cursor()
-		for _, i := range r.Perm(int(n)) {
-			rng := uint64(i)
-			want := newest[rng]
-			if want == nil {
-				blank.Reset(game.RangeLen(g, rng))
-				want = &blank
-			}
-			if err := cursor.Load(rng, &s); err != nil || !equal(&s, want) {
-				t.Errorf("%s: range %d is another state: %v", c, rng, err)
-			}
-		}
-		found := must.Get(jobdir.OpenNew(store.Local{}, dirs, g))(t)
-		defer found.Close()
-		cursor = found.Cursor()
-		for i := range found.Len() {
-			rng := found.Range(i)
-			if err := cursor.Read(i, &s); err != nil || !slices.ContainsFunc(fresh[rng], func(f *block.State) bool { return equal(f, &s) }) {
-				t.Errorf("%s: the new positions of range %d are others: %v", c, rng, err)
-			}
-		}
-		if found.Len() < len(newest) {
-			t.Errorf("%s: %d ranges have new positions, want at least %d", c, found.Len(), len(newest))
-		}
-		twice := filepath.Join(dirs[0], jobdir.StateName(2)) // with the states of the last file
-		if text, err := os.ReadFile(filepath.Join(dirs[0], jobdir.StateName(1))); err != nil || os.WriteFile(twice, text, 0o666) != nil {
-			t.Fatal(err)
-		}
-		seal(t, dirs[0], g)
-		if _, err := jobdir.Written(store.Local{}, dirs[0], g); err == nil {
-			t.Errorf("%s: states that are there twice are accepted as written", c)
-		}
-		if _, err := jobdir.OpenStates(store.Local{}, dirs[1], g); !jobdir.Damaged(err) || !strings.Contains(err.Error(), "there twice") {
-			t.Errorf("%s: states that are there twice: %v", c, err)
-		}
-		must.OK(t, jobdir.RemoveStates(store.Local{}, dirs[0]))
-		if _, err := jobdir.Check(context.Background(), store.Local{}, dirs[0], g.Spec()); err != nil {
-			t.Errorf("%s: without states: %v", c, err)
-		}
-		if _, err := jobdir.OpenStates(store.Local{}, dirs[1], g); !jobdir.Damaged(err) || !strings.Contains(err.Error(), "mark1") {
-			t.Errorf("%s: without the states of mark1: %v", c, err)
 		}
 	}
 }

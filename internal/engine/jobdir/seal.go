@@ -103,7 +103,7 @@ func openAny(in io.ReaderAt, size int64, name string) (packedFile, error) {
 	if isLists(name) {
 		return streamfmt.OpenListFile(in, size, name)
 	}
-	return streamfmt.OpenAny(in, size, name)
+	return streamfmt.OpenFile(in, size, name)
 }
 
 // A SumFS is a file system that computes the seals of text shards and outboxes while they
@@ -278,4 +278,10 @@ func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, e
 func Damaged(err error) bool {
 	var format *streamfmt.FormatError
 	return store.Damaged(err) || errors.As(err, &format)
+}
+
+// A Place is a byte in a file.
+type Place struct {
+	File string
+	At   int64
 }

@@ -96,7 +96,7 @@ func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 			return false, err
 		}
 		defer in.Close()
-		file, err := OpenPacked(in, name, &f, streamfmt.OpenAny)
+		file, err := OpenPacked(in, name, &f, streamfmt.OpenFile)
 		return err == nil && file.Half(), err
 	}
 	return false, nil
@@ -361,6 +361,9 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	}
 	return cursor, e, low, nil
 }
+
+// readAhead is the number of bytes that a cursor reads at a time when it reads all blocks in order.
+const readAhead = 64 << 10
 
 // WriteLines writes the records of ranges i to j-1 to w, as lines. If the tier stores half of the
 // positions, the lines of a range are followed by those of the mirror images that are not

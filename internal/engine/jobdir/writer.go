@@ -2,7 +2,6 @@ package jobdir
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -69,19 +68,6 @@ func (c *Chunk) Add(b *block.Block) {
 		return
 	}
 	c.text = lines.AppendBlock(c.text, b, c.width, streamfmt.Done)
-}
-
-// AddState encodes the positions of a range of a game with cycles, and returns their number
-// by value.
-func (c *Chunk) AddState(g game.Cyclic, rng uint64, s *block.State) (counts streamfmt.Counts) {
-	s.Count((*[256]uint64)(&counts))
-	if c.codec == Packed {
-		c.packed.AddState(rng, game.RangeLen(g, rng), s)
-		c.packed.Counts.Add(&counts)
-	} else {
-		c.text = lines.AppendState(c.text, g, rng, s, c.width)
-	}
-	return counts
 }
 
 // AddRows encodes sorted rows of a tier, all of one kind.
@@ -164,24 +150,6 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	return w
 }
 
-// NewRangeWriter returns a writer of a shard of a pass over a game with cycles.
-func NewRangeWriter(out io.WriteCloser, g game.Cyclic, c Codec) *Writer {
-	w := &Writer{out: out, chunk: NewChunk(g, c)}
-	if c == Packed {
-		w.packed, w.err = streamfmt.NewRangeWriter(out, g.Spec())
-	}
-	w.gather = func(in io.Reader, source string, do func() error) error {
-		var s block.State
-		begin := func(rng uint64) { s.Reset(game.RangeLen(g, rng)) }
-		add := func(slot int, rec streamfmt.Record) string { return lines.AddState(&s, slot, rec) }
-		return lines.NewRangeGatherer(g, in, source, true, begin).Each(add, func(rng uint64) error {
-			w.chunk.AddState(g, rng, &s)
-			return do()
-		})
-	}
-	return w
-}
-
 // Append writes a chunk, whose ranges must be above all those written before.
 func (w *Writer) Append(c *Chunk) error {
 	if w.err != nil {
@@ -236,79 +204,3 @@ func (w *Writer) Finish(err error) error {
 
 // Sum returns the checksum of the complete block file, see streamfmt.File.Sum.
 func (w *Writer) Sum() uint32 { return w.packed.(*streamfmt.Writer).Sum() }
-
-// A StateChunk is the encoded states and new positions of consecutive ranges, which a
-// worker makes for a StateWriter.
-type StateChunk struct {
-	New game.Tally // new positions
-
-	g             game.Cyclic
-	states, fresh *Chunk
-}
-
-// NewStateChunk returns an empty chunk; c is the form of the new positions.
-func NewStateChunk(g game.Cyclic, c Codec) *StateChunk {
-	return &StateChunk{g: g, states: NewChunk(g, Packed), fresh: NewChunk(g, c)}
-}
-
-// Reset empties the chunk.
-func (c *StateChunk) Reset() {
-	c.New = game.Tally{}
-	c.states.Reset()
-	c.fresh.Reset()
-}
-
-// Size returns the number of bytes in the chunk.
-func (c *StateChunk) Size() int { return c.states.Size() + c.fresh.Size() }
-
-// Add encodes the state of a range and its new positions. Ranges must ascend.
-func (c *StateChunk) Add(rng uint64, state, fresh *block.State) {
-	c.states.packed.AddState(rng, game.RangeLen(c.g, rng), state)
-	if !fresh.Reached.Empty() {
-		c.New.AddValues(c.fresh.AddState(c.g, rng, fresh))
-	}
-}
-
-// A StateWriter writes the output of one reducer: a shard of new positions, and the states
-// of its ranges.
-type StateWriter struct {
-	states, fresh *Writer
-	chunk         *StateChunk // for Add
-}
-
-// NewStateWriter creates the files of reducer i with create; c is the form of the new
-// positions.
-func NewStateWriter(create func(name string) (io.WriteCloser, error), i int, g game.Cyclic, c Codec) (*StateWriter, error) {
-	states, err := create(StateName(i))
-	if err != nil {
-		return nil, err
-	}
-	fresh, err := create(PartName(i, c))
-	if err != nil {
-		return nil, errors.Join(err, states.Close())
-	}
-	w := &StateWriter{states: NewRangeWriter(states, g, Packed), fresh: NewRangeWriter(fresh, g, c)}
-	w.chunk = &StateChunk{g: g, states: w.states.chunk, fresh: w.fresh.chunk}
-	return w, nil
-}
-
-// Add writes the state of a range and its new positions. Ranges must ascend.
-func (w *StateWriter) Add(rng uint64, state, fresh *block.State) error {
-	w.chunk.Add(rng, state, fresh)
-	return cmp.Or(w.states.spill(), w.fresh.spill())
-}
-
-// New returns the number of new positions that Add has written.
-func (w *StateWriter) New() game.Tally { return w.chunk.New }
-
-// Append writes a chunk, whose ranges must be above all those written before.
-func (w *StateWriter) Append(c *StateChunk) error {
-	if err := w.states.Append(c.states); err != nil {
-		return err
-	}
-	return w.fresh.Append(c.fresh)
-}
-
-// Finish finalizes the files unless err is not nil, and closes them in any case. It returns
-// the first error.
-func (w *StateWriter) Finish(err error) error { return w.fresh.Finish(w.states.Finish(err)) }

@@ -144,8 +144,8 @@ func (k *kernel) answer(p game.Position) (State, error) {
 	k.moves = game.DistinctMoves(k.moves)
 	if n := len(k.moves); n == 0 {
 		return 0, &PositionError{k.g, p, "it is not terminal, and has no moves"}
-	} else if n > mostMoves {
-		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, at most %d are provided for", n, mostMoves)}
+	} else if n > game.MaxMoves {
+		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, at most %d are provided for", n, game.MaxMoves)}
 	}
 	inner, outer, known := 0, 0, State(0)
 	for _, m := range k.moves {
@@ -257,6 +257,9 @@ func (k *possible) send(p game.Position) error {
 			row.Word = m.To
 		}
 		if tier == k.tier {
+			if k.pass == game.MaxRemoteness {
+				return &PositionError{k.g, p, fmt.Sprintf("it is reached after %d moves in its tier, and has another one there: at most %d are provided for", k.pass, game.MaxRemoteness)}
+			}
 			to = At(k.tier, k.pass+1)
 		}
 		if err := k.out.Send(to, row); err != nil {

@@ -4,30 +4,7 @@
 // Loader). It implements the work on an interval (Kernel), and the same work as steps from
 // stdin to stdout (Map, Reduce). It does not know runners, the loop of jobs, or the table.
 //
-// # The method
-//
-// A row is a key and a word. In a list of Predecessors, the word is a predecessor of the key. In
-// a list of Messages, the word is the value of a successor of the key, and the number of
-// moves that the message stands for. In a list of Values, it is the value of the key.
-//
-// Forward pass: the job possible of tier T reads the Predecessors rows that earlier jobs sent to
-// tier T. It drops duplicates and writes the others as its shards: the positions of the
-// tier, each with its predecessors. For each position that is not terminal, it sends a row
-// to every successor's tier; these outgoing edges are stored in its own directory, in
-// outbox files. The job init does the same with the single row (initial position, initial
-// position).
-//
-// Retrograde pass, from the last tier to 0: the job solve of tier T reads these shards, and
-// the Messages that the jobs of later tiers sent to tier T. It writes Values, and sends the
-// value of each position to its predecessors.
-//
-// The retrograde pass asks the rules again: a position must receive one message for each
-// successor. For a game that is game.Batched, the forward pass keeps the answers in files beside
-// its shards, as rows of the form of Messages: the value of a terminal position, otherwise the
-// player to move as the remoteness of a value without outcome, and the number of successors.
-//
-// A message to a position many tiers away is therefore read only once, by the job of that
-// tier. Rows are in memory only in intervals and outboxes, whose sizes the caller chooses:
+// docs/methods.md describes the method. Rows are in memory only in intervals and outboxes, whose sizes the caller chooses:
 //
 //	a row that a Loader loads                       32 bytes, half of them for sorting
 //	a row that waits in an Outbox                   34 bytes, and 1 MB for each Outbox

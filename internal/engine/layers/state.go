@@ -25,14 +25,13 @@ const (
 	lostShift    = 5
 	innerShift   = 7
 	outerShift   = 23
-	mostMoves    = 1<<16 - 1
 	openStateMax = 1<<39 - 1
 )
 
 // decided returns the state of a position with a value.
 func decided(v game.Value) State { return State(v)<<1 | 1 }
 
-// opened returns the state of an open position with these numbers of successors, at most mostMoves. known has the bits of the
+// opened returns the state of an open position with these numbers of successors, at most game.MaxMoves. known has the bits of the
 // successors that the rules decide.
 func opened(mover game.Player, known State, inner, outer int) State {
 	return State(mover)<<moverShift | known | State(inner)<<innerShift | State(outer)<<outerShift
@@ -55,8 +54,8 @@ func (s State) blocked() bool { return s&blockedBit != 0 }
 func (s State) lost() int { return int(s >> lostShift & 3) }
 
 // inner and outer return the numbers in the state of an open position.
-func (s State) inner() int { return int(s >> innerShift & mostMoves) }
-func (s State) outer() int { return int(s >> outerShift & mostMoves) }
+func (s State) inner() int { return int(s >> innerShift & game.MaxMoves) }
+func (s State) outer() int { return int(s >> outerShift & game.MaxMoves) }
 
 // with returns an open state with other numbers.
 func (s State) with(inner, outer int) State {

@@ -71,29 +71,6 @@ func NewGatherer(g game.Tiered, b *block.Block, r io.Reader, source string, sort
 	return t
 }
 
-// NewRangeGatherer returns a Gatherer that reads lines from r, called source in errors. It
-// calls begin at the beginning of each range that occurs. If sorted is set, a key below the
-// previous key is an error.
-func NewRangeGatherer(g game.Cyclic, r io.Reader, source string, sorted bool, begin func(rng uint64)) *Gatherer {
-	t := newGatherer(g, r, source, sorted)
-	size, at := uint64(g.RangeSize()), uint64(0)
-	t.check = func(key uint64) string {
-		if key >= g.Positions() {
-			return fmt.Sprintf("a position below %d", g.Positions())
-		}
-		return ""
-	}
-	t.begin = func(key uint64) uint64 {
-		at = key / size
-		begin(at)
-		return at
-	}
-	t.slot = func(key uint64) (slot int, ok bool) {
-		return int(key % size), key/size == at && key < g.Positions()
-	}
-	return t
-}
-
 // Next starts the cell of the next record, and calls add for it and for all further records
 // of the cell. add returns a description of what it expected instead of the record, or "".
 // The error is io.EOF if there are no more records. After any other error the cell is
@@ -198,40 +175,6 @@ func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []b
 			}
 			dst = streamfmt.AppendRecord(dst, rec, width)
 		}
-	}
-	return dst
-}
-
-// AddState adds the record of a position to the state of its range: as reached, with the
-// result and remoteness of its value if it has one.
-func AddState(s *block.State, slot int, rec streamfmt.Record) string {
-	switch {
-	case rec.Kind == streamfmt.Message:
-		return "a position, no message"
-	case rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid():
-		return WantOutcome
-	case s.Reached.Has(slot):
-		return "each position once"
-	}
-	s.Reached.Add(slot)
-	for bit := range s.Result {
-		if rec.Value>>bit&1 != 0 {
-			s.Result[bit].Add(slot)
-		}
-	}
-	s.Number.Put(slot, int(rec.Value>>2))
-	return ""
-}
-
-// AppendState appends the records of the reached positions of a range.
-func AppendState(dst []byte, g game.Cyclic, rng uint64, s *block.State, width int) []byte {
-	first := rng * uint64(g.RangeSize())
-	for slot := range s.Reached.All() {
-		rec := streamfmt.Record{Key: first + uint64(slot)}
-		if rec.Value, _ = s.Value(slot); rec.Value != 0 {
-			rec.Kind = streamfmt.Done
-		}
-		dst = streamfmt.AppendRecord(dst, rec, width)
 	}
 	return dst
 }

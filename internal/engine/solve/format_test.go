@@ -17,11 +17,11 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestFormat3 reads data directories that this program made in format 3, of each method: it verifies
-// the finished ones, in which no job may run again, and finishes the others, stopped after tier or
-// pass 2, whose complete jobs may not run again either. A program with a later format must do the
+// TestFormat3 reads data directories of games by blocks that this program made in format 3: it verifies
+// the finished ones, in which no job may run again, and finishes the others, stopped after tier
+// 2, whose complete jobs may not run again either. A program with a later format must do the
 // same, or refuse them by their version. Every file that it writes, in a new directory or after the stop, has the
-// bytes of format 3, except tables of blocks, which are compact now, and of lists, which are coded.
+// bytes of format 3, except tables, which are compact now.
 func TestFormat3(t *testing.T) {
 	old := filepath.Join("testdata", "format3")
 	for _, test := range []struct {
@@ -32,8 +32,6 @@ func TestFormat3(t *testing.T) {
 		{"connectn width=3 height=2 connect=2", "blocks", 45, []string{"blocks-stopped", "text-stopped"}},
 		{"connectn width=3 height=3 connect=3", "compact", 694, nil},
 		{"connectn width=3 height=3 connect=3", "shards", 694, nil}, // a compact table that two reducers have written
-		{"mnk width=3 height=2 connect=2", "lists", 129, []string{"lists-stopped"}},
-		{"quickcross width=2 height=2 connect=2", "states", 57, []string{"states-stopped"}},
 	} {
 		g := solvedtest.Game(t, test.spec)
 		want := filepath.Join(old, test.finished)
@@ -65,9 +63,7 @@ func TestFormat3(t *testing.T) {
 				if n, err := verify(dir, g); err != nil || n != test.positions {
 					t.Errorf("verified %d positions, %v", n, err)
 				}
-				if name != "lists-stopped" { // of which final is compared
-					solvedtest.Same(t, store.Local{}, dir, want)
-				}
+				solvedtest.Same(t, store.Local{}, dir, want)
 				if name != test.finished {
 					sameFiles(t, dir, want)
 					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier, made.Codec, made.KeepAll = 2, o.Codec, o.KeepAll })
@@ -82,25 +78,39 @@ func TestFormat3(t *testing.T) {
 	}
 }
 
+// TestEarlierRows checks that a directory in which an earlier version has solved a game, or begun to, is refused if that
+// game is solved by layers now, and that nothing in it changes.
+func TestEarlierRows(t *testing.T) {
+	for name, spec := range map[string]string{"lists": "mnk width=3 height=2 connect=2", "states-stopped": "quickcross width=2 height=2 connect=2"} {
+		dir := t.TempDir()
+		must.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "format3", name))))
+		want := all(t, dir)
+		_, err := solveInto(t, dir, solvedtest.Game(t, spec), options(), store.Resume)
+		if err == nil || !strings.Contains(err.Error(), "made by an earlier version of this program, which solved "+spec+" in another way: driver solve --overwrite starts over") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := storetest.Differences(all(t, dir), want); diff != nil {
+			t.Errorf("%s: %v", name, diff)
+		}
+		must.Get(solveInto(t, dir, solvedtest.Game(t, spec), options(), store.Overwrite))(t)
+	}
+}
+
 // sameFiles checks that two data directories have the same files, byte for byte, if want is finished only those of the
 // result.
 func sameFiles(t *testing.T, dir, want string) {
 	t.Helper()
 	got, wanted, stopped := all(t, dir), all(t, want), strings.HasSuffix(want, "-stopped")
-	var needs []string
-	if strings.HasPrefix(filepath.Base(want), "lists") {
-		needs = []string{store.CodedLists}
-	}
 	for _, files := range []map[string]string{got, wanted} {
 		maps.DeleteFunc(files, func(name, _ string) bool {
 			return name == "/"+store.ManifestFile || strings.HasPrefix(name, "/data_") && !stopped ||
-				strings.HasPrefix(name, "/"+table.Dir) && (filepath.Base(want) == "blocks" || needs != nil)
+				strings.HasPrefix(name, "/"+table.Dir) && filepath.Base(want) == "blocks"
 		})
 	}
 	if diff := storetest.Differences(got, wanted); diff != nil || len(got) == 0 {
 		t.Errorf("%s: %d files: %s", dir, len(got), strings.Join(diff, ", "))
 	}
-	if m := must.Get(store.ReadManifest(store.Local{}, dir))(t); !slices.Equal(m.Needs, needs) {
-		t.Errorf("%s: version %d with needs %q, want %q", dir, m.Format, m.Needs, needs)
+	if m := must.Get(store.ReadManifest(store.Local{}, dir))(t); len(m.Needs) > 0 {
+		t.Errorf("%s: version %d with needs %q, want none", dir, m.Format, m.Needs)
 	}
 }

@@ -373,7 +373,7 @@ func (b *byLayers) positions(ctx context.Context, tier int) (n int64, err error)
 	}
 	if game.Loops(b.g, tier) {
 		index, err := b.readIndex(o.passes[len(o.passes)-1].name)
-		return index.positions(), err
+		return index.First + index.Positions, err
 	}
 	for _, f := range o.passes[0].seal.Files {
 		if layers.IsStates(f.Name) {

@@ -53,6 +53,22 @@ func solveLayers(t *testing.T, first, end uint64) {
 	}
 }
 
+// TestLeastMemory solves random games with the least memory.
+func TestLeastMemory(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		o := testgames.RandomOptions(r)
+		o.Positions, o.Long = 600, false
+		g := testgames.RandomLayered(r, o)
+		dir, _ := solved(t, g, func(o *solve.Options) {
+			o.Final, o.Runner = solve.FinalNo, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, false)}
+		})
+		if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
 // valuesIn returns the values that a table stores.
 func valuesIn(t *testing.T, g game.Game, dir string) map[game.Position]game.Value {
 	t.Helper()

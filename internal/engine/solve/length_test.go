@@ -8,8 +8,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
@@ -45,7 +48,7 @@ func TestTooManyTiers(t *testing.T) {
 }
 
 // chain returns a game with a single line of play, with the given number of moves.
-func chain(moves uint64) game.Cyclic {
+func chain(moves uint64) game.Game {
 	g := testgames.Graph{
 		Next: make(map[game.Position][]game.Position),
 		End:  map[game.Position]game.Result{moves: game.Loses},
@@ -54,19 +57,45 @@ func chain(moves uint64) game.Cyclic {
 	for p := range moves {
 		g.Next[p] = []game.Position{p + 1}
 	}
-	return game.WithRanges(g, 16)
+	return gametest.RulesOnly(g)
 }
 
-// TestMostMoves checks games with cycles, whose length is only known when they are solved:
-// 63 moves are solved correctly, one more is refused.
-func TestMostMoves(t *testing.T) {
-	r, err := solveInto(t, t.TempDir(), chain(63), options(), store.Fresh)
-	if err != nil || r.Value != "WIN in 63" {
-		t.Errorf("%q, %v, want WIN in 63", r.Value, err)
+// TestMoves solves games with many plies, and with as many successors as a state can count. One more is refused, and
+// nothing is written.
+func TestMoves(t *testing.T) {
+	if r, err := solveInto(t, t.TempDir(), chain(100), options(), store.Fresh); err != nil || r.Value != "LOSE in 100" {
+		t.Errorf("%q, %v, want LOSE in 100", r.Value, err)
 	}
-	r, err = solveInto(t, t.TempDir(), chain(64), options(), store.Fresh)
-	want := "solve64: a position is decided in 64 moves: at most 63 are provided for in a game without tiers (use tiers, see docs/rules.md)"
-	if err == nil || err.Error() != want {
-		t.Errorf("%q, %v, want %s", r.Value, err, want)
+	for n, want := range map[game.Position]string{65535: "", 65536: "position 0x0: it has 65536 successors, at most 65535 are provided for"} {
+		g := testgames.Graph{Next: make(map[game.Position][]game.Position), End: make(map[game.Position]game.Result), Size: n + 1}
+		for p := range n {
+			g.Next[0], g.End[p+1] = append(g.Next[0], p+1), game.Wins
+		}
+		dir, o := t.TempDir(), options()
+		o.Final = solve.FinalNo
+		r, err := solveInto(t, dir, gametest.RulesOnly(g), o, store.Fresh)
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%d moves: %q, %v, want %q", n, r.Value, err, want)
+		}
+		if made := glob(t, dir, "data_*"); err != nil && len(made) > 0 {
+			t.Errorf("%d moves: %v were written", n, made)
+		}
+	}
+}
+
+// TestLongMostMoves solves a game with the largest remoteness. One move more is refused.
+func TestLongMostMoves(t *testing.T) {
+	longtest.Skip(t)
+	r, err := solveInto(t, t.TempDir(), chain(game.MaxRemoteness), options(), store.Fresh)
+	if err != nil || r.Value != "WIN in 16383" {
+		t.Errorf("%q, %v, want WIN in 16383", r.Value, err)
+	}
+	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
+		o := options()
+		o.Codec = codec
+		r, err = solveInto(t, t.TempDir(), chain(game.MaxRemoteness+1), o, store.Fresh)
+		if want := "it is reached after 16383 moves in its tier, and has another one there: at most 16383 are provided for"; err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %q, %v, want %s", codec, r.Value, err, want)
+		}
 	}
 }

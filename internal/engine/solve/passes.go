@@ -24,11 +24,20 @@ import (
 // these directories stay; files that no later pass reads are dropped. So a damaged one is noticed, and the passes of the
 // tier run again, in its direction.
 
-// A passIndex is the index of a pass.
+// A passIndex is the index of a pass: what the passes up to it have done.
 type passIndex struct {
-	Game   string      `json:"game"`
-	Passes []passFound `json:"passes"` // up to this one, in order
-	Runs   []string    `json:"runs"`   // the directories with the newest states, from the oldest to the newest
+	Game      string     `json:"game"`
+	First     int64      `json:"first"`     // positions that the first pass reached; backward, all positions of the tier
+	Positions int64      `json:"positions"` // that the passes after it reached, or decided
+	Sent      int64      `json:"sent"`      // messages within the tier
+	Received  int64      `json:"received"`  // of these
+	Runs      []stateRun `json:"runs"`      // where the newest states are, from the oldest to the newest
+}
+
+// A stateRun is a directory with states.
+type stateRun struct {
+	Dir    string `json:"dir"`
+	States int64  `json:"states"`
 }
 
 // readIndex reads the index in the directory of a pass.
@@ -42,23 +51,6 @@ func (b *byLayers) readIndex(pass string) (index passIndex, err error) {
 		err = store.OtherGame(name, b.g.Spec(), index.Game)
 	}
 	return index, err
-}
-
-// positions returns the number of positions that the passes reached, or decided.
-func (x *passIndex) positions() (n int64) {
-	for _, found := range x.Passes {
-		n += found.Positions
-	}
-	return n
-}
-
-// passFound is what a pass did.
-type passFound struct {
-	Name      string `json:"name"`      // of its directory
-	Positions int64  `json:"positions"` // that it reached, or decided
-	Sent      int64  `json:"sent"`      // messages within the tier
-	Received  int64  `json:"received"`  // of these, by this pass
-	States    int64  `json:"states"`    // that it wrote
 }
 
 // passes are the passes over a tier in one direction.
@@ -104,41 +96,36 @@ func eachPass(tier int, forward bool, do func(name string, at layers.Stage) (rec
 	}
 }
 
-// rows returns the numbers of states in the runs.
-func (p *passes) rows() (rows []int64) {
-	for _, dir := range p.index.Runs {
-		i := slices.IndexFunc(p.index.Passes, func(f passFound) bool { return f.Name == dir })
-		rows = append(rows, p.index.Passes[i].States)
+// setRuns sets the states that a job reads. It absorbs some if the job writes about the given number of rows.
+func (p *passes) setRuns(job *runner.Job, rows int64) {
+	var states []int64
+	for _, run := range p.index.Runs {
+		job.Runs = append(job.Runs, p.run.data.Dir(run.Dir))
+		states = append(states, run.States)
 	}
-	return rows
-}
-
-// dirs returns the paths of directories.
-func (b *byLayers) dirs(names []string) (dirs []string) {
-	for _, name := range names {
-		dirs = append(dirs, b.run.data.Dir(name))
-	}
-	return dirs
+	job.Absorb = layers.Absorb(states, rows)
 }
 
 // commit writes the index of a pass, and commits its directory.
 func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats) error {
-	next := passIndex{Game: p.g.Spec(), Passes: append(slices.Clone(p.index.Passes), passFound{Name: job.Name, Positions: stats.Positions, Sent: stats.Inner, Received: stats.Received})}
-	var absorbed []string
-	if job.Step != step.Begin { // whose states are those of the forward passes
-		absorbed = p.index.Runs[len(p.index.Runs)-job.Absorb:]
-	}
-	next.Runs = append(slices.Clone(p.index.Runs[:len(p.index.Runs)-len(absorbed)]), job.Name)
-	records := stats.Records
-	if job.Step == step.Solve || job.Step == step.Ties {
-		next.Passes[len(next.Passes)-1].States, records = records, 0
+	next, absorbed := p.index, job.Absorb
+	if next.Game = p.g.Spec(); len(p.done) == 0 { // what begin absorbs is of the forward passes
+		next.First, absorbed = stats.Positions, 0
 	} else {
+		next.Positions += stats.Positions
+	}
+	next.Sent, next.Received = next.Sent+stats.Inner, next.Received+stats.Received
+	states, records := stats.Records, int64(0)
+	if job.Step != step.Solve && job.Step != step.Ties {
 		n, err := stateRecords(job)
 		if err != nil {
 			return err
 		}
-		next.Passes[len(next.Passes)-1].States = n
+		states, records = n, stats.Records
 	}
+	stay := len(next.Runs) - absorbed
+	gone := next.Runs[stay:]
+	next.Runs = append(slices.Clone(next.Runs[:stay]), stateRun{job.Name, states})
 	text, err := store.MarshalSummed(next)
 	if err == nil {
 		err = store.WriteFile(job.FS, path.Join(job.Output, store.IndexFile), text)
@@ -155,7 +142,7 @@ func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats
 	}
 	p.index, p.done = next, append(p.done, done)
 	p.run.done += p.progress()
-	return p.prune(absorbed)
+	return p.prune(gone)
 }
 
 // progress returns the weight of what has been done since the last call. How many passes follow is unknown. Forward, each
@@ -167,8 +154,7 @@ func (p *passes) progress() float64 {
 		p.share = 1 - math.Pow(0.9, float64(len(p.done)))
 		return (p.share - before) * p.weight(step.Possible, p.tier)
 	}
-	all := p.index.Passes[0].Positions // that begin has read
-	p.share = float64(p.index.positions()-all) / float64(max(1, all))
+	p.share = float64(p.index.Positions) / float64(max(1, p.index.First))
 	return (p.share - before) * p.weight(step.Ties, p.tier)
 }
 
@@ -184,13 +170,13 @@ func stateRecords(job *runner.Job) (n int64, err error) {
 }
 
 // prune deletes states that have been absorbed, and messages that have been received.
-func (p *passes) prune(absorbed []string) error {
+func (p *passes) prune(absorbed []stateRun) error {
 	if p.run.KeepAll {
 		return nil
 	}
 	now := p.done[len(p.done)-1].stage
 	for _, o := range p.done {
-		states := slices.Contains(absorbed, o.name)
+		states := slices.ContainsFunc(absorbed, func(r stateRun) bool { return r.Dir == o.name })
 		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return layers.Stage(to) > now || layers.Stage(to).Tier() != p.tier })
 		_, err := o.drop(p.run, func(file string) bool {
 			return states && layers.IsStates(file) || !waits && strings.HasPrefix(file, store.OutboxPrefix)
@@ -209,16 +195,20 @@ func (p *passes) resume(ctx context.Context) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	last := names[len(names)-1]
-	p.index, err = p.readIndex(last)
-	for _, found := range p.index.Passes {
-		var o *passOutput
-		if err == nil {
-			if o, err = p.d.open(ctx, found.Name, p.stageOf(found.Name)); o == nil && err == nil {
-				err = &store.DamageError{Name: p.run.data.Dir(found.Name), Reason: "missing or not complete"}
-			}
+	err = eachPass(p.tier, p.d.forward, func(name string, at layers.Stage) ([]int, error) {
+		o, err := p.d.open(ctx, name, at)
+		if o != nil {
+			p.done = append(p.done, o)
+			return o.receivers, nil
 		}
-		p.done = append(p.done, o)
+		if err == nil && len(p.done) < len(names) {
+			err = &store.DamageError{Name: p.run.data.Dir(name), Reason: "missing or not complete"}
+		}
+		return nil, err
+	})
+	last := names[len(names)-1]
+	if err == nil {
+		p.index, err = p.readIndex(last)
 	}
 	if err == nil {
 		_, _, err = p.next()
@@ -286,13 +276,11 @@ func (b *byLayers) forward(ctx context.Context, of *runner.Job) error {
 		if at == 0 {
 			break
 		}
-		job := &runner.Job{Name: passName(true, at), Step: step.Mark, Tier: p.tier, Pass: at.Pass(), BordersFrom: b.run.data.Dir(first(p.tier)),
-			Inbox: inbox, Runs: b.dirs(p.index.Runs), Absorb: layers.Absorb(p.rows(), p.index.Passes[len(p.done)-1].Positions)}
-		if err := p.execute(ctx, job, 0); err != nil {
+		if err := p.pass(ctx, step.Mark, at, inbox, b.run.data.Dir(first(p.tier))); err != nil {
 			return err
 		}
 	}
-	b.run.result.Tiers[p.tier] = p.index.positions()
+	b.run.result.Tiers[p.tier] = p.index.First + p.index.Positions
 	b.run.done += (1 - p.share) * b.weight(step.Possible, p.tier)
 	return nil
 }
@@ -307,6 +295,8 @@ func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layer
 		if err := p.begin(ctx, job, forward); err != nil {
 			return err
 		}
+	} else {
+		b.run.skip(b.weight(step.Begin, p.tier))
 	}
 	for {
 		next, inbox, err := p.next()
@@ -316,19 +306,21 @@ func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layer
 		if next == 0 {
 			break
 		}
-		if err := p.pass(ctx, job, next, inbox); err != nil {
+		name := step.Solve
+		if next.Pass() > layers.Ties {
+			name = step.Ties
+		}
+		if err := p.pass(ctx, name, next, inbox, job.BordersFrom); err != nil {
 			return err
 		}
 	}
 	b.run.done += (1 - p.share) * b.weight(step.Ties, p.tier)
-	sent, received := int64(0), int64(0)
-	for _, found := range p.index.Passes {
-		sent, received = sent+found.Sent, received+found.Received
-	}
-	if sent != received {
+	if sent, received := p.index.Sent, p.index.Received; sent != received {
 		return fmt.Errorf("%s: its passes sent %d messages, but received %d: driver solve --overwrite starts over", job.Name, sent, received)
 	}
-	job.Step, job.Edges, job.Runs, job.Absorb = step.Values, p.edges(), b.dirs(p.index.Runs), len(p.index.Runs)
+	job.Step, job.Edges = step.Values, p.edges()
+	p.setRuns(job, 0)
+	job.Absorb = len(job.Runs)
 	return nil
 }
 
@@ -337,7 +329,7 @@ func (p *passes) edges() []string {
 	if _, ok := p.g.(game.Reversible); ok {
 		return nil
 	}
-	return p.dirs([]string{p.index.Passes[0].Name})
+	return []string{p.run.data.Dir(p.done[0].name)}
 }
 
 // begin runs the first retrograde job of the tier.
@@ -383,17 +375,16 @@ func (p *passes) next() (next layers.Stage, inbox []*layers.Dir, err error) {
 	return next, inbox, nil
 }
 
-// pass runs a pass of solve or ties.
-func (p *passes) pass(ctx context.Context, of *runner.Job, at layers.Stage, inbox []*layers.Dir) error {
-	job := &runner.Job{Name: passName(false, at), Step: step.Solve, Tier: p.tier, Pass: at.Pass(), BordersFrom: of.BordersFrom,
-		Inbox: inbox, Edges: p.edges(), Runs: p.dirs(p.index.Runs)}
-	if at.Pass() > layers.Ties {
-		job.Step = step.Ties
+// pass runs a pass after the first.
+func (p *passes) pass(ctx context.Context, name string, at layers.Stage, inbox []*layers.Dir, bordersFrom string) error {
+	job := &runner.Job{Name: passName(p.d.forward, at), Step: name, Tier: p.tier, Pass: at.Pass(), BordersFrom: bordersFrom, Inbox: inbox}
+	if !p.d.forward {
+		job.Edges = p.edges()
 	}
 	rows := int64(0)
 	for _, d := range inbox {
 		rows += d.Rows(at)
 	}
-	job.Absorb = layers.Absorb(p.rows(), rows)
+	p.setRuns(job, rows)
 	return p.execute(ctx, job, 0)
 }

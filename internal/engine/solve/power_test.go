@@ -23,7 +23,7 @@ func powerGames(t *testing.T) map[string]game.Game {
 	t.Helper()
 	return map[string]game.Game{
 		"data_second4": rules(t, 3, 3, 3), "data_first7": rules(t, 3, 3, 3),
-		"solve2": quickCross(t, 2, 3, 2), "mark5": quickCross(t, 2, 3, 2),
+		"data_second0.2": quickCross(t, 2, 3, 2), "data_first0.3": quickCross(t, 2, 3, 2),
 		"data_second3": ticTacToe(t), "data_first5": ticTacToe(t),
 	}
 }

@@ -86,7 +86,7 @@ func wantPlace(job *runner.Job, input step.MapInput) error {
 		slices.ContainsFunc(input.Splits, func(s step.Split) bool { return s.File == input.File }) {
 		return nil
 	}
-	file, err := streamfmt.OpenAny(in, info.Size(), input.File)
+	file, err := streamfmt.OpenFile(in, info.Size(), input.File)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,13 @@ func ParseSplitsName(plan, name string) (from, to int, err error) {
 // them, on whose node the mapper should run.
 type MapInput struct {
 	Splits []Split
-	jobdir.Place
+	Place
+}
+
+// A Place is a byte of a file.
+type Place struct {
+	File string // its path
+	At   int64  // its offset
 }
 
 // BlockInputs divides the directory of a tier among mappers, each of which gets about the same
@@ -101,7 +107,7 @@ func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 		}
 		for k, from := range borders {
 			middle := sealed[i].Length * int64(2*k+1) / int64(2*len(borders))
-			inputs = append(inputs, MapInput{[]Split{{part, from, end(borders, k)}}, jobdir.Place{File: part, At: middle}})
+			inputs = append(inputs, MapInput{[]Split{{part, from, end(borders, k)}}, Place{part, middle}})
 		}
 	}
 	return inputs, records, nil

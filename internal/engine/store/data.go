@@ -349,6 +349,9 @@ func (d *Data) Remember(options map[string]string, needs ...string) error {
 	return d.writeManifest(false)
 }
 
+// Needs reports whether the manifest lists a need.
+func (d *Data) Needs(need string) bool { return slices.Contains(d.needs, need) }
+
 // OwnFile reports whether a name in a job's directory is one that treereduce uses there. Files
 // with other names are not ours: they are neither read nor deleted.
 func OwnFile(name string) bool { return ownFile.MatchString(name) }

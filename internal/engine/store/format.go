@@ -12,10 +12,11 @@ const (
 // known lists the needs that this program satisfies: forms of files that an earlier version does not read, as
 // NAME/VERSION, each with a comment that says which directories have it. The driver names its needs before it writes
 // the first such file; see Data.Remember.
-var known = []string{CodedLists}
+var known = []string{Layers}
 
-// CodedLists is the need of a table of lists, whose cells are coded.
-const CodedLists = "lists/2"
+// Layers is the need of a directory of a game solved by layers: only canonical positions have rows, and the cells of
+// its table are coded.
+const Layers = "layers/1"
 
 // versionOf returns the version of a directory with these needs.
 func versionOf(needs []string) int {

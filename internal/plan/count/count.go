@@ -8,8 +8,8 @@
 //   - sampling: it draws boards at random, if the game supports it (game.Sampled). Each sample
 //     is an unbiased estimate of the tier's number, and the mean of many has an interval;
 //   - for other games, it expands some of the known positions of each tier. How often it sees the
-//     positions of a tier tells about how many it has not seen. If too few are seen more than once, their
-//     number is a lower bound. The upper bound comes from the game (game.Info.Boards), or from the number
+//     positions of a tier tells about how many it has not seen. If the estimate still grows, the number of positions seen
+//     is a lower bound. The upper bound comes from the game (game.Info.Boards), or from the number
 //     of its keys.
 //
 // In a Symmetric game solved by layers, it counts canonical positions.
@@ -107,7 +107,7 @@ type Options struct {
 	// is not Sampled, it is the default of Exact.
 	Draws int64
 	// Exact is the number of positions to enumerate before sampling; 0: 262,144 for a game
-	// that is Sampled, but 4 million unless the count is Brief, and 33 million for others. At most
+	// that is Sampled, but a million unless the count is Brief, and 33 million for others. At most
 	// half as many are in memory at the same time, at about 30 bytes each.
 	Exact int64
 	// Seed is the seed of the random numbers.
@@ -123,7 +123,7 @@ type Options struct {
 const (
 	defaultTime       = 8 * time.Second
 	defaultExactBrief = 1 << 18 // more would take longer than to sample them, and than to solve a small board
-	defaultExactDrawn = 4 << 20
+	defaultExactDrawn = 1 << 20
 	defaultExact      = 32 << 20
 )
 
@@ -174,7 +174,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 			return nil, err
 		}
 	default:
-		c.estimated(all, f.rare)
+		c.estimated(all, f.low > mostLow*all.Sum.Positions)
 	}
 	c.slots(all)
 	return all, nil
@@ -212,11 +212,11 @@ func sum(tiers []Tier) Tier {
 	return sum
 }
 
-// estimated describes counts that are not exact; rare means that they are a lower bound.
-func (c *counter) estimated(all *Counts, rare bool) {
+// estimated describes counts that are not exact; low means that they are a lower bound.
+func (c *counter) estimated(all *Counts, low bool) {
 	exact := slices.IndexFunc(all.Tiers, func(t Tier) bool { return !t.Exact() })
 	all.Sum.High = min(all.Sum.High, c.most(-1))
-	if !rare {
+	if !low {
 		all.How = Sampled
 		all.Note = fmt.Sprintf("%s counted; the others are estimated, the sum within a factor of %v", numfmt.Count(exact, "tier"), offBy)
 		return

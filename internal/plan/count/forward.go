@@ -2,6 +2,7 @@ package count
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -29,7 +30,7 @@ type front struct {
 	seen  []map[game.Position]uint32 // by tier: known positions, and how many moves to them were seen
 	held  int64                      // the number of positions in seen
 	moves []float64                  // by tier: the estimated number of moves from earlier tiers
-	rare  bool                       // whether a tier has too few positions seen more than once
+	low   float64                    // the positions of the tiers whose estimate still grows
 }
 
 // see adds a move to a position, and reports whether the position is new.
@@ -45,7 +46,7 @@ func (f *front) see(tier int, p game.Position) bool {
 	return true
 }
 
-// forward counts positions, tier by tier, until there are too many, or half of the time is over. If the game is not
+// forward counts positions, tier by tier, until there are too many, or three quarters of the time are over. If the game is not
 // Sampled, it then estimates the other tiers, by some positions of each.
 func (c *counter) forward() (*front, error) {
 	n := game.LastTier(c.g) + 1
@@ -56,7 +57,7 @@ func (c *counter) forward() (*front, error) {
 	f.see(c.tierOf(c.g.Start()), c.canonical(c.g.Start()))
 	begun, most := c.begun, c.o.Exact
 	for tier := range n {
-		until := c.begun.Add(c.o.Time / 2)
+		until := c.begun.Add(c.o.Time * 3 / 4)
 		if !f.whole {
 			begun = time.Now()
 			until = begun.Add((c.o.Time - begun.Sub(c.begun)) / time.Duration(n-tier))
@@ -109,7 +110,7 @@ func (c *counter) tier(f *front, tier int, most int64, until time.Time) (n int64
 			share = min(1, max(share, float64(time.Since(c.begun))/float64(c.o.Time)))
 		}
 		c.o.Progress("counting positions", share)
-		if !c.drawn && n >= 2*max(at, leastSample/4) {
+		if !c.drawn && n >= max(2*at, leastBatch) {
 			at, before = n, f.estimate(tier, float64(n), sent[tier])
 		}
 		take := int(min(int64(len(todo)), max(leastBatch, n/4)))
@@ -143,7 +144,9 @@ func (c *counter) tier(f *front, tier int, most int64, until time.Time) (n int64
 		known := float64(len(seen))
 		t.Positions = min(f.estimate(tier, float64(n), sent[tier]), c.most(tier))
 		t.Low, t.High = max(known, t.Positions/offBy), min(t.Positions*offBy, c.most(tier))
-		f.rare = f.rare || len(todo) > 0 && t.Positions > stable*before
+		if len(todo) > 0 && t.Positions > before*math.Pow(float64(n)/float64(max(1, at)), stable) {
+			f.low += t.Positions
+		}
 	}
 	for to, moves := range sent {
 		t.Moves += moves
@@ -164,11 +167,13 @@ func (c *counter) tier(f *front, tier int, most int64, until time.Time) (n int64
 }
 
 // The number of positions of a tier that is not counted is within a factor of offBy of the estimate, for the games in
-// docs/notes/plan.md. An estimate counts as a lower bound if it is more than stable times the one of about half as many
-// expanded positions, because those are then too near to each other.
+// docs/notes/plan.md. An estimate is too low if it grows with the number of expanded positions by more than its power stable,
+// because these are then too near to each other. If that is so for more than a share mostLow of all positions, their number is a
+// lower bound.
 const (
-	offBy  = 1.5
-	stable = 1.25
+	offBy   = 1.5
+	stable  = 0.4
+	mostLow = 0.2
 )
 
 // estimate returns the number of positions of a tier of which n were expanded; inner is the number of moves seen within the

@@ -131,6 +131,6 @@ func Planned(ctx context.Context, g game.Game, o *solve.Options, bound float64) 
 	if err != nil {
 		return 0, err
 	}
-	need := max(p.Total.PeakBytes, p.Total.KeptBytes+textBytes(g, o, p.Total.Positions))
+	need := max(p.Total.PeakBytes, p.Total.KeptBytes+textBytes(g, o, max(p.Total.Positions, p.Total.Images)))
 	return min(bound, need*margin), nil
 }

@@ -60,8 +60,9 @@ func TestPlan(t *testing.T) {
 	here := plan.Where{Runner: plan.Inline, Nodes: 1, Cores: 2}
 	for spec, positions := range map[string]float64{
 		"connectn width=4 height=4 connect=4":   161_029,
-		"mnk width=3 height=3 connect=3":        5_478,
-		"quickcross width=3 height=3 connect=3": 18_753,
+		"mnk width=3 height=3 connect=3":        765,
+		"quickcross width=3 height=3 connect=3": 1_359,
+		"mills men=3":                           731,
 		"mancala pits=3 stones=2":               4_726,
 	} {
 		kind, g := made(t, spec)
@@ -71,12 +72,12 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	kind, g := made(t, "connectn width=6 height=5 connect=4")
-	o := count.Options{Draws: 3000, Seed: 3}
+	o := count.Options{Draws: 3000, Seed: 3, Exact: 50_000}
 	p, counts := must.Get(Plan(t.Context(), kind, g, here, o))(t), must.Get(count.Of(t.Context(), g, o))(t)
 	if p.Note != counts.Note || p.Rate.Seconds <= 0 {
 		t.Errorf("%s, %+v, want %s", p.Note, p.Rate, counts.Note)
 	}
-	kind, g = made(t, "mancala pits=6 stones=4")
+	kind, g = made(t, "dodgem size=5")
 	if p := must.Get(Plan(t.Context(), kind, g, here, count.Options{Draws: 1, Exact: 1000}))(t); p.How != count.AtLeast || p.Rate.Seconds != 0 {
 		t.Errorf("a lower bound: %+v", p.Rate)
 	}

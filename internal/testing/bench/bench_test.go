@@ -172,7 +172,7 @@ func BenchmarkRules(b *testing.B) {
 	}
 }
 
-// BenchmarkDisk measures the sizes of data directories (by du), of the states and the table of
+// BenchmarkDisk measures the sizes of data directories (by du), of the largest states of a pass and the table of
 // a game with cycles, and of a table of blocks.
 func BenchmarkDisk(b *testing.B) {
 	for _, flags := range []string{"--keep all", "--keep all --compress"} {
@@ -184,15 +184,15 @@ func BenchmarkDisk(b *testing.B) {
 		})
 	}
 	b.Run("quickcross 4x4", func(b *testing.B) {
-		const hashes = 43_046_721
+		const positions = 42_658_929 // with images
 		dir, _, _ := solved(b, "quickcross --width 4 --height 4 --connect 4 --keep all --compress --final no")
-		passes := must.Get(filepath.Glob(filepath.Join(dir, "*", "_ranges-*")))(b)
+		passes := must.Get(filepath.Glob(filepath.Join(dir, "*", "_states-*")))(b)
 		most := int64(0) // bytes of the states of the pass that wrote most
 		for _, name := range passes {
 			most = max(most, bytesIn(name))
 		}
-		size := float64(bytesIn(filepath.Join(dir, table.CyclicFile)))
-		report(b, float64(most), "states-B", float64(most)/hashes, "states-B/hash", size, "table-B", size/hashes, "table-B/hash")
+		size := float64(bytesIn(filepath.Join(dir, table.Dir)))
+		report(b, float64(most), "states-B", size, "table-B", 8*size/positions, "table-bits/position")
 	})
 	b.Run("connectn 5x5", func(b *testing.B) {
 		const positions = 69_763_700

@@ -24,6 +24,26 @@ function mark(worth) {
 
 const owners = ['neutral', 'first', 'second'];
 
+const round = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+const mane = Array.from({ length: 10 }, (_, i) => round(21 * Math.sin(i * Math.PI / 5), 2 - 21 * Math.cos(i * Math.PI / 5), 9)).join('');
+
+// animals are shapes in turn of the colour of the animal and of that of its tile. The middle of a square of 100 is 0, 0.
+const animals = {
+  lion: [mane, round(0, 2, 20), `${round(-7, -2, 3)}${round(7, -2, 3)}M-5 6h10l-5 6z`],
+  giraffe: ['M-27-17l12-9 1-8h4v7h5l1-7h4l-1 9 5 8 9 22 13 3 6 10v18h-6l-2-14h-14l-2 14h-6l-3-22-9-22-16 2z', `${round(-11, -19, 2)}${round(-1, -8, 3)}${round(5, 4, 3)}${round(12, 14, 4)}${round(23, 15, 3)}`],
+  elephant: [`${round(-21, -6, 15)}${round(21, -6, 15)}${round(0, -2, 19)}M-8 10q-2 24 10 26 12 2 13-9h-6q-2 5-6 2-3-3-3-19z`, `${round(-25, -6, 6)}${round(25, -6, 6)}${round(-7, -5, 3)}${round(7, -5, 3)}`],
+  chick: [`${round(0, 4, 25)}M-5-19l5-11 5 11zM-10 27l-6 9h11zM10 27l-5 9h11z`, `${round(-9, -3, 3)}${round(9, -3, 3)}M-6 4h12l-6 9z`],
+  hen: [`${round(3, 10, 20)}${round(-15, -12, 11)}${round(-21, -25, 4)}${round(-14, -27, 5)}${round(-7, -24, 4)}${round(-23, 0, 4)}M-26-8l20-8 16 12-22 22zM12-2l22-20 2 16 6 8-18 18zM-25-15l-11 5 11 5zM-4 26h4v11h-4zM8 26h4v11h-4z`, `${round(-18, -14, 2)}M-6 6q13 12 24-3-1 19-12 20-11-1-12-17z`],
+};
+
+// tile draws an animal, or two, on a tile that points to the other player.
+function tile(animal, c, { length }, x, y) {
+  const paths = animals[animal].map((d, i) => el('path', { d, class: i % 2 ? c : `on-${c}`, transform: 'translate(0 6) scale(1.02)' }));
+  const g = el('g', {}, el('g', { transform: `translate(${x} ${y}) rotate(${c === 'second' ? 180 : 0}) scale(.01)` }, el('path', { d: 'M-38 43v-71l38-17 38 17v71z', class: c }), ...paths));
+  if (length > 1) g.append(el('circle', { cx: x + .34, cy: y + .32, r: .15, class: 'neutral' }), letter(length, x + .34, y + .32, 'on-neutral', .24));
+  return g;
+}
+
 // piece draws what is on a square, centred at x, y; the square has the size 1.
 function piece(shape, text, owner, x, y) {
   const c = owners[owner];
@@ -35,7 +55,7 @@ function piece(shape, text, owner, x, y) {
     case 'across': return line(-.34, 0, .34, 0);
     case 'upright': return line(0, -.34, 0, .34);
     case 'number': return letter(text, x, y, '', .42);
-    default: return letter(text, x, y, owner ? c : '', .6);
+    default: return animals[shape] ? tile(shape, c, text, x, y) : letter(text, x, y, owner ? c : '', .6);
   }
 }
 
@@ -45,12 +65,25 @@ function letter(text, x, y, cls, size) {
 
 const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'hole' }),
   pit: (x, y) => el('circle', { cx: x, cy: y, r: .45, class: 'pit' }),
+  point: (x, y) => el('circle', { cx: x, cy: y, r: .1, class: 'point' }),
+  cube: (x, y) => el('g', {}, el('rect', { x: x - .47, y: y - .47, width: .94, height: .94, rx: .1, class: 'side' }), el('rect', { x: x - .43, y: y - .43, width: .8, height: .8, rx: .08, class: 'cube' })),
   cell: (x, y) => el('rect', { x: x - .5, y: y - .5, width: 1, height: 1, class: 'cell' }) };
 
+// has reports whether a click on a square can mean a move.
+export const has = (move, at) => move.squares.some(square => String(square) === at);
+
+// meant returns the moves that clicks on squares can mean. Of moves with the same squares, it is the one with the path in
+// this order.
+export function meant(moves, clicks) {
+  const exact = moves.filter(m => m.path && m.squares.join(' ') === clicks.join(' '));
+  return exact.length ? exact : moves.filter(m => clicks.every(at => has(m, at)));
+}
+
 // draw returns the board of a view. worths has what is known of each move, by name, or is null
-// if values are not shown. best is the name of the move that is marked. chosen is called with the names of the moves that a click can mean.
+// if values are not shown. best is the name of the move that is marked. chosen is called with the names of the moves that a click
+// can mean, its area and its square. Only moves that view.clicks can mean are marked.
 export function draw(view, worths, best, chosen) {
-  const { rows, Above, Below, Left, won, line } = view.picture;
+  const { rows, Above, Below, Left, won, line, links } = view.picture;
   const look = view.look;
   const height = rows.length, width = rows[0].length;
   const left = Left ? .7 : .15;
@@ -61,7 +94,11 @@ export function draw(view, worths, best, chosen) {
   svg.addEventListener('keydown', walk);
   const at = (x, y) => [x + .5, y + .5];
   if (look.square === 'hole') svg.append(el('rect', { x: 0, y: 0, width, height, rx: .2, class: 'frame' }));
-  const last = new Set(view.last.map(String)), marked = marksOf(view, worths, best, height), corners = new Set(marked.map(m => m.corner));
+  links?.forEach(of => {
+    const [[x1, y1], [x2, y2]] = [at(...of[0]), at(...of.at(-1))];
+    svg.append(el('line', { x1, y1, x2, y2, class: 'link' }));
+  });
+  const last = new Set(view.last.map(String)), open = meant(view.moves, view.clicks ?? []), marked = marksOf({ ...view, moves: open }, worths, best, height), corners = new Set(marked.map(m => m.corner));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const sq = rows[y][x];
@@ -94,7 +131,7 @@ export function draw(view, worths, best, chosen) {
   Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   threats(svg, view);
   for (const { attributes, text } of marked) svg.append(el('text', attributes, text));
-  targets(svg, view, chosen, width, height);
+  targets(svg, view, open, chosen, height);
   return svg;
 }
 
@@ -130,13 +167,14 @@ function marksOf(view, worths, best, height) {
     const key = String(m.spot), other = shown.get(key);
     if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
   }
+  if (view.picture.links) shown.forEach((m, key) => { if (worths && !worths[m.name] && m.name !== best) shown.delete(key); }); // the point stays visible
   return [...shown].map(([key, m]) => {
     const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
     let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
     if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
     const corner = !m.label && view.picture.rows[m.spot[1]][m.spot[0]].text !== '.';
     if (corner) [x, y] = [x + .46, y - .34];
-    const size = worths || corner ? Math.min(.32, .94 / (.72 * text.length)) : .6; // it stays within its square
+    const size = worths || corner ? Math.min(.32, .94 / (.78 * text.length)) : .6; // it stays within its square
     return { text, corner: corner && key, attributes: { x, y, class: `mark ${w?.value || 'unknown'}`, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' } };
   });
 }
@@ -148,11 +186,11 @@ function rank(w) {
 
 // targets lays areas over the squares that answer to the mouse and to touch. The keyboard reaches one of those
 // that mean the same move.
-function targets(svg, view, chosen, width, height) {
+function targets(svg, view, open, chosen, height) {
   const areas = new Map();
   const add = (x, y, name, quiet = false) => {
     const key = `${x},${y}`;
-    if (!areas.has(key)) areas.set(key, { x, y, names: [], quiet });
+    if (!areas.has(key)) areas.set(key, { x, y, key, names: [], quiet });
     areas.get(key).names.push(name);
   };
   for (const m of view.moves) {
@@ -162,12 +200,14 @@ function targets(svg, view, chosen, width, height) {
         if (!both || (m.spot[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.spot[0], y, m.name, y !== m.spot[1]);
       }
     } else {
-      for (const [x, y] of m.changed) add(x, y, m.name);
+      for (const [x, y] of m.squares) add(x, y, m.name);
     }
   }
-  for (const { x, y, names, quiet } of areas.values()) {
+  for (const { x, y, key, names, quiet } of areas.values()) {
     const label = names.length === 1 ? `move ${names[0]}` : `${squareName(view.picture, x, y)}: ${names.length} moves`;
-    const target = area(x, y, quiet ? null : label, () => chosen(names, target));
+    const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
+    if (view.clicks?.includes(key)) target.classList.add('picked');
+    else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
     target.dataset.moves = names.join(' ');
     svg.append(target);
   }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -19,7 +20,12 @@ const (
 	hole    = "hole" // a board whose columns fill
 	across  = "across"
 	upright = "upright"
+	point   = "point"
+	cube    = "cube"
 )
+
+// animals are the shapes of pieces of which GamesmanUni has no pictures: it shows their letters.
+var animals = []string{"lion", "giraffe", "elephant", "chick", "hen"}
 
 // A layout is the order of the squares of a picture as entities.
 type layout struct {
@@ -55,9 +61,11 @@ func (l layout) shape(s game.Square) string {
 func (l layout) entity(s game.Square) byte {
 	shape := l.shape(s)
 	switch {
+	case l.look.Square == cube && s.Text == game.Empty:
+		return 'B'
 	case s.Kind == game.Gap || s.Text == game.Empty || s.Text == "":
 		return '-'
-	case shape == "number":
+	case shape == "number", l.look.Square == point && s.Kind == game.Goal, slices.Contains(animals, shape):
 		return '.'
 	case shape == across:
 		return 'h'
@@ -103,7 +111,11 @@ func (at apiAt) autoGUIMoves(moves []game.Move, after []apiAt) []string {
 	for i, spot := range board.Spots(at.g, at.p, moves) {
 		button := l.button(spot, at.pic, after[i].pic)
 		if button == "" || used[button] {
-			button = fmt.Sprintf("T_%s_%d", plain(moves[i].Name), l.squares()+i)
+			at := i
+			if spot.Path != nil {
+				at = l.index(spot.Path[len(spot.Path)-1])
+			}
+			button = fmt.Sprintf("T_%s_%d", plain(moves[i].Name), l.squares()+at)
 		}
 		buttons[i], used[button] = button, true
 	}
@@ -116,6 +128,8 @@ func (l layout) button(spot board.Spot, before, after game.Picture) string {
 	was := func(at board.Place) game.Square { return before.Rows[at.Y][at.X] }
 	is := func(at board.Place) game.Square { return after.Rows[at.Y][at.X] }
 	switch changed := spot.Changed; {
+	case spot.Path != nil: // to where it moves, or to the piece that it takes
+		return fmt.Sprintf("M_%d_%d", l.index(spot.Path[0]), l.index(spot.Path[len(spot.Path)-1]))
 	case spot.Label && l.look.Square == hole: // an arrow above the column
 		return fmt.Sprintf("M_%d_%d_x", n+spot.At.X, n+l.width+spot.At.X)
 	case spot.Label && spot.At.Y < 0:
@@ -139,7 +153,15 @@ func (l layout) button(spot board.Spot, before, after game.Picture) string {
 		if is(to).Text == game.Empty {
 			from, to = to, from
 		}
-		if was(from).Text != game.Empty && is(from).Text == game.Empty {
+		if is(from).Kind == game.Goal {
+			from, to = to, from
+		}
+		switch hand := is(to).Kind == game.Goal; {
+		case hand && was(to).Text[:1] == is(from).Text: // a piece from the hand
+			return fmt.Sprintf("M_%d_%d", l.index(to), l.index(from))
+		case hand:
+			return fmt.Sprintf("A_%c_%d", l.entity(is(from)), l.index(from))
+		case was(from).Text != game.Empty && is(from).Text == game.Empty:
 			return fmt.Sprintf("M_%d_%d", l.index(from), l.index(to))
 		}
 	}
@@ -159,6 +181,7 @@ type autoGUITheme struct {
 	Foreground string                  `json:"foreground,omitempty"`
 	Images     map[string]autoGUIImage `json:"charImages"`
 	ArrowWidth float64                 `json:"arrowWidth,omitempty"`
+	TextSize   float64                 `json:"textEntityFontSize,omitempty"`
 	LineWidth  float64                 `json:"lineWidth,omitempty"`
 	Sounds     map[string]string       `json:"sounds"`
 	Animation  string                  `json:"animationType"`
@@ -169,10 +192,27 @@ type autoGUIImage struct {
 	Scale float64 `json:"scale"`
 }
 
-// imagesOf returns the pictures of a game whose pieces fill columns, or lie across and upright,
-// and nil for any other game: GamesmanUni then lists its moves as buttons.
+// A pointBoard is GamesmanUni's picture of a board of points: its size, the place of its first point, and the
+// distance of points.
+type pointBoard struct {
+	image             string
+	size, x, y, apart float64
+}
+
+var (
+	sixMen      = pointBoard{"369mm/board6mm.svg", 220, 30, 20, 40}
+	teeko       = pointBoard{"teeko/board.svg", 600, 100, 100, 100}
+	pointBoards = map[string]pointBoard{
+		"mills men=5": sixMen, "mills men=6": sixMen, "mills men=9": {"369mm/board.svg", 300, 40, 20, 40},
+		"teeko variant=standard": teeko, "teeko variant=advanced": teeko,
+	}
+)
+
+// imagesOf returns the pictures of a game whose pieces fill columns, lie across and upright, or are on points, cubes or
+// animals, and nil for any other game: GamesmanUni then lists its moves as buttons.
 func imagesOf(g game.Game) *autoGUIImages {
-	l := layoutOf(g, g.Picture(g.Start()))
+	start := g.Picture(g.Start())
+	l := layoutOf(g, start)
 	theme := autoGUITheme{Animation: "entityFade", Centers: make([][2]float64, l.squares())}
 	place := func(scale, above float64) {
 		for y := range l.height {
@@ -181,9 +221,10 @@ func imagesOf(g game.Game) *autoGUIImages {
 			}
 		}
 	}
-	bars := false
+	bars, tiles := false, false
 	for _, shape := range l.look.Pieces {
 		bars = bars || shape == across || shape == upright
+		tiles = tiles || slices.Contains(animals, shape)
 	}
 	switch w, h := float64(l.width), float64(l.height); {
 	case l.look.Square == hole:
@@ -214,6 +255,36 @@ func imagesOf(g game.Game) *autoGUIImages {
 		if l.width == 4 && l.height == 4 {
 			theme.Background = "quickcross/background.svg"
 		}
+	case l.look.Square == cube:
+		const side = 4
+		theme.Space, theme.ArrowWidth = [2]float64{w * side, h * side}, 0.1
+		place(side, 0)
+		theme.Images = map[string]autoGUIImage{"X": {"quixo/x.svg", side}, "O": {"quixo/o.svg", side}, "B": {"quixo/blank.svg", side}}
+	case l.look.Square == point:
+		b, ok := pointBoards[g.Spec()]
+		if !ok {
+			b = pointBoard{size: 40 * h, x: 20, y: 20, apart: 40}
+		}
+		theme.Space, theme.Background, theme.ArrowWidth, theme.TextSize = [2]float64{b.size, b.size}, b.image, b.apart/10, b.apart/2
+		for y, row := range start.Rows {
+			for x, s := range row {
+				c := [2]float64{b.x + b.apart*float64(x), b.y + b.apart*float64(y)}
+				if s.Kind == game.Goal { // the hands are in the middle of the board
+					c = [2]float64{b.x + b.apart*(w-1)/2 + []float64{-1, 1}[s.Owner-game.OfFirst]*b.apart*3/8, b.y + b.apart*(h-2)/2}
+				}
+				theme.Centers[l.index(board.Place{X: x, Y: y})] = c
+			}
+		}
+		theme.Centers = slices.Concat(theme.Centers, theme.Centers) // the second ones are of texts
+		theme.Images = map[string]autoGUIImage{}
+		for text, name := range map[string]string{"W": "white", "B": "black", "R": "red"} {
+			theme.Images[text] = autoGUIImage{"general/" + name + "piece.svg", b.apart * 0.7}
+		}
+	case tiles:
+		const side = 100
+		theme.Space, theme.ArrowWidth, theme.TextSize = [2]float64{w * side, h * side}, 7, side/2
+		place(side, 0)
+		theme.Images = map[string]autoGUIImage{}
 	default:
 		return nil
 	}

@@ -337,7 +337,7 @@ func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 	header, rows := numbersOf(columns)
 	s.Write(w, r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
-		"Columns": inline(columns), "Cyclic": g.cyclic(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
+		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
 	})
 }
@@ -348,7 +348,7 @@ func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p
 // valuesPage implements /tables/…/values: the heat map of a table and its numbers.
 func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 	g, all, err := s.tableOf(r.Context(), r)
-	if err == nil && g.cyclic() {
+	if err == nil && g.noTiers() {
 		err = errNoTiers
 	}
 	if err != nil {
@@ -357,16 +357,22 @@ func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 	}
 	var cells [][]string
 	for _, n := range all.stats.Rows {
+		if n.Remoteness == table.NoEnd {
+			continue
+		}
 		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
 	}
 	s.Write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
 
-// cyclic reports whether the game has cycles, and so no tiers.
-func (g *served) cyclic() bool { return game.MethodOf(g.g).States != nil }
+// noTiers reports whether the game has no tiers.
+func (g *served) noTiers() bool {
+	_, tiers := g.g.(game.Layered)
+	return !tiers
+}
 
-// errNoTiers is the error for the heat map of a game with cycles.
-var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("a game with cycles has no tiers, so there is no heat map")}
+// errNoTiers is the error for the heat map of a game without tiers.
+var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("the game has no tiers, so there is no heat map")}
 
 // numbersOf returns the numbers of a picture as a table.
 func numbersOf(c chart.Columns) (header []string, rows [][]string) {
@@ -408,7 +414,7 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		s.Fail(w, r, errNotFound)
 		return
-	case file == "heat.svg" && g.cyclic():
+	case file == "heat.svg" && g.noTiers():
 		s.Fail(w, r, errNoTiers)
 		return
 	}

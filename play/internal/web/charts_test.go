@@ -60,7 +60,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 		status, values := get(t, at+"/values")
-		tiers := game.MethodOf(g).States == nil
+		_, tiers := g.(game.Layered)
 		if (status == 200) != tiers || strings.Contains(page, `/values"`) != tiers {
 			t.Errorf("%s: values: status %d", spec, status)
 		}

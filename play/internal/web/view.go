@@ -90,15 +90,17 @@ type (
 	pictureJSON struct {
 		Rows               [][]board.Square `json:"rows"`
 		Above, Below, Left []string
-		Won                [][2]int `json:"won"`
-		Line               int      `json:"line"`
+		Won                [][2]int   `json:"won"`
+		Line               int        `json:"line"`
+		Links              [][][2]int `json:"links"`
 	}
 	moveJSON struct {
 		Name    string     `json:"name"`
 		Text    string     `json:"text"` // the position after it
 		Spot    *[2]int    `json:"spot,omitempty"`
 		Label   bool       `json:"label,omitempty"`
-		Changed [][2]int   `json:"changed"`
+		Squares [][2]int   `json:"squares"` // a click on one of them can mean the move
+		Path    bool       `json:"path"`    // the name contains the squares, in this order
 		Worth   *worthJSON `json:"worth,omitempty"`
 	}
 	plyJSON struct {
@@ -202,7 +204,10 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 		moves := h.Moves()
 		spots := board.Spots(g.g, p, moves)
 		for i, m := range moves {
-			move := moveJSON{Name: m.Name, Text: string(g.g.AppendText(nil, m.To)), Label: spots[i].Label, Changed: pairs(spots[i].Changed), Worth: worthOf(g.g, p, report.Moves[i].Worth)}
+			move := moveJSON{Name: m.Name, Text: string(g.g.AppendText(nil, m.To)), Label: spots[i].Label, Squares: pairs(spots[i].Changed), Worth: worthOf(g.g, p, report.Moves[i].Worth)}
+			if path := spots[i].Path; path != nil {
+				move.Squares, move.Path = pairs(path), true
+			}
 			if spots[i].Known {
 				move.Spot = &[2]int{spots[i].At.X, spots[i].At.Y}
 			}
@@ -319,7 +324,7 @@ func threatsOf(pic game.Picture, look game.Look) *threats {
 }
 
 func pictureOf(p game.Picture) pictureJSON {
-	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won, Line: p.Line}
+	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won, Line: p.Line, Links: p.Links}
 	for _, row := range p.Rows {
 		out.Rows = append(out.Rows, squaresOf(row))
 	}

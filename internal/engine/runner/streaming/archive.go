@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // An archive is the input of a job whose maps run where their data is. It is a Hadoop archive
@@ -26,7 +26,7 @@ type archive struct {
 	root  string // hdfs://host:port
 	dir   string // a directory above all files
 	names []string
-	bytes []jobdir.Place // of the files with these names
+	bytes []step.Place // of the files with these names
 }
 
 const (

@@ -74,10 +74,8 @@ func mostRecords(m game.Method, codec jobdir.Codec) (most float64) {
 		if codec == jobdir.Text {
 			most *= textFactor
 		}
-	case m.Layers != nil:
-		most = math.Exp2(float64(m.Layers.KeyBits())) * rowFactor
 	default:
-		most = float64(m.States.Positions())
+		most = math.Exp2(float64(m.Layers.KeyBits())) * rowFactor
 	}
 	return most
 }

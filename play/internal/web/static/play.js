@@ -1,5 +1,5 @@
 // The page on which people play, and look at the values of positions.
-import { draw as drawBoard, el, glyph, replace } from './board.js';
+import { draw as drawBoard, el, glyph, has, meant, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
@@ -15,6 +15,7 @@ let turn = 0; // number of the latest request for a position: only its answer ch
 let shown = null; // the play whose position is view, and the number of its request
 let pushes = false; // the next position that is shown gets an entry in the browser's history
 let thinking = false; // a machine chooses a move
+let clicks = []; // the squares that were clicked, while they can mean several moves
 let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
 let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' when the players are chosen
@@ -96,6 +97,7 @@ async function show(remember = true) {
   hint = '';
   line = null;
   $('chooser').hidden = true;
+  clicks = [];
   editing = null;
   const search = `?${query()}`;
   if (pushes && location.search !== search) history.pushState(null, '', location.pathname + search + fragment());
@@ -186,16 +188,29 @@ function play(name) {
 // press plays a move that a key names.
 function press(name) { if (!ended() && (ready() || early())) play(name); }
 
-// choose plays a move, or if a click on a square can mean several, shows them at the square.
-function choose(names, square) {
+// choose plays a move. If a click on a square can mean several, or the first square of a path, the next square to
+// click tells which; if no square does, they are shown at the square.
+function choose(names, square, at) {
   if (!ready() || ended()) return;
-  if (names.length === 1) return play(names[0]);
-  const chooser = $('chooser'), at = square.getBoundingClientRect(), within = $('board').getBoundingClientRect();
+  if (!square) return play(names[0]);
+  const again = clicks.includes(at);
+  let open = again ? [] : meant(view.moves, [...clicks, at]);
+  if (clicks.length && open.length) clicks = [...clicks, at];
+  else {
+    clicks = again ? [] : [at];
+    open = again ? [] : view.moves.filter(m => names.includes(m.name));
+  }
+  if (open.length === 1 && (!open[0].path || clicks.length > 1)) return play(open[0].name);
+  const same = open.some(m => m.squares.every(s => clicks.includes(String(s)))) || open.every(m => m.squares.every(s => open.every(o => has(o, String(s)))));
+  if (open.length < 2 || !same) return render();
+  clicks = [];
+  names = open.map(m => m.name);
+  const chooser = $('chooser'), area = square.getBoundingClientRect(), within = $('board').getBoundingClientRect();
   chooser.replaceChildren(...names.map(name => button(name, () => play(name))));
   chooser.hidden = false;
-  const left = at.x + (at.width - chooser.offsetWidth) / 2 - within.x;
+  const left = area.x + (area.width - chooser.offsetWidth) / 2 - within.x;
   chooser.style.left = `${Math.max(0, Math.min(left, within.width - chooser.offsetWidth))}px`;
-  chooser.style.top = `${at.bottom - within.y}px`;
+  chooser.style.top = `${area.bottom - within.y}px`;
   chooser.firstChild.focus();
 }
 
@@ -247,7 +262,7 @@ function render() {
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
   if (!editing) {
     const values = mode === 'analyse' && !line?.made && (!practice || tried().right);
-    const drawn = { ...(line?.made ? lineView() : view), threats: threats && values && !over ? view.threats : null };
+    const drawn = { ...(line?.made ? lineView() : view), clicks, threats: threats && values && !over ? view.threats : null };
     replace($('board'), drawBoard(drawn, values ? worths : null, values ? report?.best : hint, line?.made ? closeLine : choose));
   }
   $('editor').hidden = !editing;
@@ -286,7 +301,7 @@ function renderControls(over) {
 }
 
 function count(n, word) { return `${n} ${word}${n === 1 ? '' : 's'}`; }
-function capital(text) { return text[0].toUpperCase() + text.slice(1); }
+function capital(text) { return text.length > 1 ? text[0].toUpperCase() + text.slice(1) : text; }
 
 function renderClocks() {
   view?.players.forEach((name, i) => {
@@ -775,6 +790,9 @@ addEventListener('keydown', e => {
   if (e.key === 'Escape' && !$('chooser').hidden) {
     $('chooser').hidden = true;
     $('board').querySelector('[tabindex="0"]')?.focus();
+  } else if (clicks.length && e.key === 'Escape') {
+    clicks = [];
+    render();
   } else if (line && e.key === 'Escape') closeLine();
   else if (line && e.key === 'ArrowLeft') stepTo(line.made - 1);
   else if (line && e.key === 'ArrowRight') stepTo(line.made + 1);

@@ -42,7 +42,7 @@ func TestStepHelp(t *testing.T) {
 			}
 		}
 	}
-	if examples != 18 {
-		t.Errorf("%d examples, want 18", examples)
+	if examples != 16 {
+		t.Errorf("%d examples, want 16", examples)
 	}
 }

@@ -155,7 +155,7 @@ func stepFlags() []cli.Flag {
 		&cli.StringFlag{Name: "last-round", Usage: "true if the moves of this job fill the board, else false (checked if given)", EnvVars: command.Environment("last-round")},
 		&cli.BoolFlag{Name: "combine", Usage: "merge equal keys in the mapper", Value: true, EnvVars: command.Environment("combine")},
 		&cli.IntFlag{Name: "pass", Usage: "mark, and solve and ties of a tier with inner moves: number of the pass, from 1 (in solve and ties, the remoteness of the new values)", EnvVars: command.Environment("pass")},
-		&cli.StringFlag{Name: "states", Usage: "reduce by layers: `DIRECTORIES` of earlier passes with states, from the oldest to the newest, with commas between them", EnvVars: command.Environment("states")},
+		&cli.StringFlag{Name: "states", Usage: "reduce by layers: `DIRECTORIES` of earlier passes with states, from the oldest to the newest, with commas between them; each has a file _SUCCESS", EnvVars: command.Environment("states")},
 		&cli.IntFlag{Name: "absorb", Usage: "reduce by layers: how many of the newest of --states to write again, together with the new states (begin and values read all)", EnvVars: command.Environment("absorb")},
 		&cli.StringFlag{Name: "edges", Usage: "reduce, solve and ties of a tier with inner moves: `DIRECTORY` of begin, with the predecessors of the tier (not needed if the game computes them)", EnvVars: command.Environment("edges")},
 		&cli.StringFlag{Name: "borders", Usage: "reduce by layers: the first `KEYS` of all partitions except the first, with commas between them; without it, one reducer has all keys", EnvVars: command.Environment("borders")},

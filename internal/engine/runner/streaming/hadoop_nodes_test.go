@@ -127,7 +127,7 @@ var stages = []stage{
 	{"possible", small, "data_first8", threeJobs, false},
 	{"solve of 5x5", board{"connectn", 5, 5, 4}, "data_second18", "--reducers 3 --cluster-above 9900000", false},
 	{"forward pass", men, "data_first6.1", "--reducers 3" + threePasses, false},
-	{"retrograde pass", men, "data_second6.2", "--reducers 3" + fourJobs, false},
+	{"retrograde pass", men, "data_second6.2", "--reducers 3" + backJobs, false},
 	{"lists forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
 }
 

@@ -59,7 +59,7 @@ func special(c rune) bool { return strings.ContainsRune(`,{}[]*?\#%"`, c) || uni
 // two tiers, with lines that are up to four times as long as the shortest.
 const textFactor = 8
 
-// rowFactor is how many rows a lists job reads for a position, typically at most: one for each
+// rowFactor is how many rows a job by layers reads for a position, typically at most: one for each
 // predecessor, one for each move.
 const rowFactor = 64
 

@@ -12,9 +12,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/lines"
-	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/records"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -234,26 +232,6 @@ func TestReadError(t *testing.T) {
 	for range 2 {
 		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
 			t.Errorf("error %v, want %v", err, broken)
-		}
-	}
-}
-
-// TestPastTheLastPosition checks that keys beyond the last position are refused, although
-// the last range, which may be shorter than the others, would have slots for them.
-func TestPastTheLastPosition(t *testing.T) {
-	rules := must.Get(quickcross.New(2, 3, 2))(t)
-	g := game.WithRanges(rules, 128)
-	for _, in := range []string{"2d9\n", "2d8\n2d9\n"} {
-		var slots []int
-		gatherer := lines.NewRangeGatherer(g, strings.NewReader(in), "in", true, func(uint64) {})
-		err := gatherer.Each(func(slot int, _ streamfmt.Record) string {
-			slots = append(slots, slot)
-			return ""
-		}, func(uint64) error { return nil })
-		lines := strings.Count(in, "\n")
-		want := fmt.Sprintf(`in:%d: expected a position below 729, found "2d9"`, lines)
-		if err == nil || err.Error() != want || len(slots) != lines-1 {
-			t.Errorf("%q: slots %v, error\n%v, want\n%s", in, slots, err, want)
 		}
 	}
 }

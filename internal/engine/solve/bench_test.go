@@ -1,26 +1,19 @@
 package solve_test
 
 import (
-	"math"
-	mathbits "math/bits"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	games "github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -124,78 +117,5 @@ func lookUp(b *testing.B, g game.Game, dir string, positions []game.Position) {
 	slices.Sort(times)
 	for unit, d := range map[string]time.Duration{"µs-open": opened, "µs-first": first, "µs-median": times[len(times)/2], "µs-99%": times[len(times)*99/100]} {
 		b.ReportMetric(float64(d.Nanoseconds())/1000, unit)
-	}
-}
-
-// BenchmarkBits measures the bits a position of the table of 5×5 connect 4, by kind, and what they
-// would be in other forms.
-func BenchmarkBits(b *testing.B) {
-	g := must.Get(games.Kinds().Parse("connectn width=5 height=5 connect=4"))(b)
-	tiered := g.(game.Tiered)
-	dir := solveOn(b, store.Local{}, g, 0)
-	for b.Loop() {
-		bits, positions, ranges := make(map[string]float64), 0.0, 0
-		var finish time.Duration // the time that the rules take to find the terminal positions
-		var encoder streamfmt.Encoder
-		var packed []byte
-		for tier := range tiered.Tiers() + 1 {
-			name := filepath.Join(dir, table.TierFile(g, tier))
-			in := must.Get(jobdir.OpenTier(store.Local{}, name, tiered, tier))(b)
-			info := must.Get(os.Stat(name))(b)
-			ranges += in.Len()
-			blocks := 0
-			cursor := in.Cursor(1 << 20)
-			var blk block.Block
-			all := must.Get(in.Ranges())(b)
-			for _, rng := range all {
-				must.Get(cursor.Load(&blk, rng))(b)
-				var counts [256]uint64
-				packed = encoder.AppendBlock(packed[:0], &blk, &counts)
-				blocks += len(packed)
-				n, ended, values, open := blk.Count(), 0, 0, 0
-				for v, c := range counts {
-					switch {
-					case c > 0 && game.Value(v).Remoteness() == 0:
-						ended += int(c)
-					case c > 0:
-						open++
-					}
-					if c > 0 {
-						values++
-						bits["values, by their entropy"] += float64(c) * math.Log2(float64(n)/float64(c))
-					}
-				}
-				for v, c := range counts {
-					if c > 0 && game.Value(v).Remoteness() > 0 {
-						bits["values without terminal ones, by their entropy"] += float64(c) * math.Log2(float64(n-ended)/float64(c))
-					}
-				}
-				width := func(values int) float64 { return float64(mathbits.Len(uint(max(values-1, 0)))) }
-				codes := width(values) * float64(n)
-				bits["values"] += codes
-				bits["values without terminal ones"] += width(open) * float64(n-ended)
-				bits["values, terminal ones not distinguished"] += width(open) * float64(n)
-				began := time.Now()
-				blk.Open, blk.Done = blk.Done, blk.Open
-				tiered.Finish(&blk)
-				blk.Done.Union(blk.Open)
-				finish += time.Since(began)
-				set := encoder.AppendPlanes(packed[:0], blk.Len(), blk.Done)
-				bits["sets"] += 8 * float64(len(set)-2)
-				slots, _ := math.Lgamma(float64(blk.Len() + 1))
-				in, _ := math.Lgamma(float64(n + 1))
-				out, _ := math.Lgamma(float64(blk.Len() - n + 1))
-				bits["sets, by their entropy"] += (slots - in - out) / math.Ln2
-				bits["heads of blocks"] += 8*float64(len(packed)-len(set)+2) - codes
-				positions += float64(n)
-			}
-			bits["indexes"] += 8 * float64(int(info.Size())-blocks)
-			in.Close()
-		}
-		b.ReportMetric(positions/float64(ranges), "positions-a-block")
-		b.ReportMetric(float64(finish.Nanoseconds())/positions, "ns-to-find-terminal-ones")
-		for kind, n := range bits {
-			b.ReportMetric(n/positions, strings.ReplaceAll(kind, " ", "-"))
-		}
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 func TestArchive(t *testing.T) {
 	a := &archive{
 		root: "hdfs://host:9000", dir: "/a b",
 		names: []string{"0-9", "9-20"},
-		bytes: []jobdir.Place{{File: "/a b/data_first2/part-00000.blocks", At: 17}, {File: "/a b/data_first2/part-00001.blocks"}},
+		bytes: []step.Place{{File: "/a b/data_first2/part-00000.blocks", At: 17}, {File: "/a b/data_first2/part-00001.blocks"}},
 	}
 	files := make(map[string]string)
 	for name, text := range a.files() {

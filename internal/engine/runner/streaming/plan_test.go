@@ -40,7 +40,7 @@ func TestWriteTakenOver(t *testing.T) {
 	fsys := new(refusing)
 	p := &plan{
 		Runner: &Runner{FS: new(hadoop.FS)}, job: &runner.Job{FS: fsys, Codec: jobdir.Packed, Output: attempt}, dir: store.PlanDir(attempt),
-		input: []step.MapInput{{Splits: []step.Split{{File: filepath.Join(dir, "a")}}, Place: jobdir.Place{File: filepath.Join(dir, "a")}}},
+		input: []step.MapInput{{Splits: []step.Split{{File: filepath.Join(dir, "a")}}, Place: step.Place{File: filepath.Join(dir, "a")}}},
 	}
 	for _, lost := range []bool{true, false} {
 		fsys.lost = lost
@@ -70,7 +70,7 @@ func TestArchiveOnce(t *testing.T) {
 		}
 		p := &plan{Runner: r, job: job, dir: store.PlanDir(job.Output)}
 		file := filepath.Join(dir, "a")
-		p.input = slices.Repeat([]step.MapInput{{Splits: []step.Split{{File: file}}, Place: jobdir.Place{File: file}}}, test.maps)
+		p.input = slices.Repeat([]step.MapInput{{Splits: []step.Split{{File: file}}, Place: step.Place{File: file}}}, test.maps)
 		must.OK(t, p.write())
 		if got := must.Get(filepath.Glob(filepath.Join(dir, "_*index")))(t); len(got) != len(test.want) || filepath.Base(got[0]) != index {
 			t.Errorf("%d maps: wrote %q, want %q", test.maps, got, test.want)

@@ -34,8 +34,8 @@ func (m Method) Outcomes() []Outcome {
 }
 
 // CheckLength returns an error if a game can last longer than its values can express: the
-// values of its first positions would be wrong. The length of a game solved by states is known
-// only when it is solved; step.Pass fails when it exceeds the limit.
+// values of its first positions would be wrong. The length of a game with inner moves is known
+// only when it is solved, which fails when it exceeds the limit.
 func (m Method) CheckLength() error {
 	most := MaxRemoteness
 	if m.Blocks != nil {

@@ -98,7 +98,7 @@ func (r Result) In(remoteness int) Value {
 }
 
 // The largest remoteness of a Value, and the largest one that fits into a byte together
-// with its outcome, as in blocks and in the bit planes of states.
+// with its outcome, as in blocks.
 const (
 	MaxRemoteness     = 1<<14 - 1
 	MaxByteRemoteness = 1<<6 - 1

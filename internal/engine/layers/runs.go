@@ -111,6 +111,9 @@ func (s *Stored) Load(l *Loader, in Interval, received []Row) (err error) {
 	return nil
 }
 
+// With appends the absorbed states of the interval with those that the job changed.
+func (s *Stored) With(dst, changed []Row) []Row { return Union(dst, s.absorbed, changed) }
+
 // Absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
 // that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
 // a row is written again only a few times.

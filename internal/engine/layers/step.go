@@ -312,7 +312,7 @@ func (r *reducer) do(last uint64) (err error) {
 	if r.writes.States {
 		states := rows.States
 		if r.name != step.Begin { // which writes all of them
-			r.union = Union(r.union[:0], r.stored.absorbed, states)
+			r.union = r.stored.With(r.union[:0], states)
 			states = r.union
 		}
 		if !r.writes.Shards {

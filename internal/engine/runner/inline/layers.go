@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"path"
+	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -19,10 +20,8 @@ type layerWork struct {
 	intervals
 	g        game.Game
 	writes   layers.Writes
-	inbox    *layers.Source   // nil in init and values
-	edges    *layers.Source   // the predecessors of all positions, for the retrograde pass; nil: none are stored
-	runs     []*layers.Source // the states that are only looked up
-	absorbed []*layers.Source // the states that are written again, or read completely
+	inbox    *layers.Source // nil in init and values
+	stored   layers.Stored
 	outgoing *outgoing
 
 	mu   sync.Mutex
@@ -70,33 +69,24 @@ func (w *layerWork) passes() bool { return !w.writes.Shards }
 
 // openSources opens the job's input. It returns what the tasks load.
 func (w *layerWork) openSources() (loaded []*layers.Source, err error) {
-	open := func(s *layers.Source, err error) (*layers.Source, error) {
-		if err == nil {
-			w.inputs = append(w.inputs, s)
-		}
-		return s, err
-	}
 	if w.Step != step.Init && w.Step != step.Values {
-		if w.inbox, err = open(layers.OpenInbox(w.Inbox, w.Stage(), w.writes.Sent)); err != nil {
+		if w.inbox, err = layers.OpenInbox(w.Inbox, w.Stage(), w.writes.Sent); err != nil {
 			return nil, err
 		}
+		w.inputs = append(w.inputs, w.inbox)
 		loaded = append(loaded, w.inbox)
 	}
-	if len(w.Edges) > 0 {
-		if w.edges, err = open(layers.OpenParts(w.FS, w.Edges, w.g, w.Tier, layers.Predecessors)); err != nil {
-			return nil, err
-		}
+	w.stored, err = layers.OpenStored(w.FS, w.Edges, w.Runs, w.Absorb, w.g, w.Tier)
+	for _, s := range append(slices.Clone(w.stored.Runs), w.stored.Absorbed...) {
+		w.inputs = append(w.inputs, s)
+	}
+	if edges := w.stored.Edges; edges != nil {
+		w.inputs = append(w.inputs, edges)
 		if !w.passes() {
-			loaded = append(loaded, w.edges)
+			loaded = append(loaded, edges)
 		}
 	}
-	runs, err := layers.OpenRuns(w.FS, w.Runs, w.g, w.Tier)
-	for _, run := range runs {
-		w.inputs = append(w.inputs, run)
-	}
-	absorbed := min(w.Absorb, len(runs))
-	w.runs, w.absorbed = runs[:len(runs)-absorbed], runs[len(runs)-absorbed:]
-	return append(loaded, w.absorbed...), err
+	return append(loaded, w.stored.Absorbed...), err
 }
 
 func (w *layerWork) close(err error) error {
@@ -210,7 +200,8 @@ func (w *layerWork) newWorker() func(int, *rowChunk) error {
 	w.mu.Unlock()
 	worker.layerWork = w
 	worker.out = w.outgoing.newSender(w.plan.outbox)
-	worker.kernel = layers.NewKernel(w.Step, w.g, w.Stage(), worker.out.Outbox, len(w.absorbed) > 0)
+	worker.stored.Edges, worker.stored.Runs, worker.stored.Absorbed = w.stored.Edges, w.stored.Runs, w.stored.Absorbed
+	worker.kernel = layers.NewKernel(w.Step, w.g, w.Stage(), worker.out.Outbox, len(w.stored.Absorbed) > 0)
 	return worker.do
 }
 
@@ -222,8 +213,7 @@ type layerWorker struct {
 
 	loader layers.Loader
 	rows   layers.Rows
-
-	absorbed, looked, known []layers.Row
+	stored layers.Stored // with the states of the interval
 }
 
 func (w *layerWorker) do(i int, out *rowChunk) (err error) {
@@ -249,7 +239,7 @@ func (w *layerWorker) do(i int, out *rowChunk) (err error) {
 	case w.Step == step.Begin:
 		out.states, rows.States = rows.States, out.states
 	default:
-		out.states = layers.Union(out.states[:0], w.absorbed, rows.States)
+		out.states = w.stored.With(out.states[:0], rows.States)
 	}
 	return nil
 }
@@ -269,28 +259,19 @@ func (w *layerWorker) load(s layers.Interval) (err error) {
 	} else if start := layers.Start(w.g); w.Step == step.Init && s.First <= start[0].Key && start[0].Key <= s.Last {
 		*received = append(*received, start...)
 	}
-	if w.edges != nil && !w.passes() {
-		if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.edges, s); err != nil {
+	if w.stored.Edges != nil && !w.passes() {
+		if rows.Predecessors, err = w.loader.Load(rows.Predecessors, w.stored.Edges, s); err != nil {
 			return err
 		}
 	}
-	if w.absorbed, err = w.loader.LoadRuns(w.absorbed, w.layerWork.absorbed, s); err != nil {
-		return err
-	}
-	rows.Known = w.absorbed
-	if len(w.runs) > 0 {
-		if w.looked, err = w.loader.Newest(w.looked, w.runs, *received); err != nil {
-			return err
-		}
-		w.known = layers.Union(w.known[:0], w.looked, w.absorbed)
-		rows.Known = w.known
-	}
-	return nil
+	err = w.stored.Load(&w.loader, s, *received)
+	rows.Known = w.stored.Known
+	return err
 }
 
 // pick calls do with the predecessors of decided positions, see layers.Rows.
 func (w *layerWorker) pick(decided []layers.Row, do func(i int, predecessor game.Position) error) error {
-	return w.loader.Pick(w.edges, decided, func(i int, row layers.Row) error { return do(i, row.Word) })
+	return w.loader.Pick(w.stored.Edges, decided, func(i int, row layers.Row) error { return do(i, row.Word) })
 }
 
 // A layerFinal writes the lines of all positions, by key, and of their images. It reads the files of all tiers as one

@@ -429,6 +429,10 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 	s.ask(r, fail, dir, true)
 }
 
+// tableSize matches what stats prints of the size of the table. The size of a tier of Connect N depends on the number of
+// reducers, which a run that has lost its manifest does not know.
+var tableSize = regexp.MustCompile(`(?m)^table: .*|"(bytes|bits_per_position)": [0-9.]+`)
+
 // ask runs verify, and some of the other commands that read, and checks their output. If well
 // is true, none may fail.
 func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well bool) {
@@ -441,7 +445,7 @@ func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well 
 		switch {
 		case status == 0 && (strings.Contains(out, "not solved yet") || strings.Contains(out, `"solved": false`)) && strings.HasPrefix(words, "stats") && !well:
 			// stats of what the jobs of a run without a table found
-		case status == 0 && out != want:
+		case status == 0 && tableSize.ReplaceAllString(out, "") != tableSize.ReplaceAllString(want, ""):
 			fail("%s: %q, want %q", words, out, want)
 		case status != 0 && well:
 			fail("%s after it: %s", words, errs)

@@ -227,8 +227,8 @@ func TestInterrupted(t *testing.T) {
 	for _, test := range []struct{ flags, whole string }{
 		{"connectn --width 6 --height 5 --connect 4 --runner inline", "data_first3"},
 		{"connectn --width 6 --height 5 --connect 4 --runner pipe", "data_first3"},
-		{"quickcross --width 4 --height 4 --runner inline --keep all", "mark5"},
-		{"quickcross --width 4 --height 4 --runner pipe --keep all", "mark3"},
+		{"quickcross --width 4 --height 4 --runner inline --keep all", "data_first0.5"},
+		{"quickcross --width 4 --height 4 --runner pipe --keep all", "data_first0.3"},
 	} {
 		t.Run(test.flags, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")

@@ -73,7 +73,7 @@ func (p *program) solveFlags(f *solveFlags, all []Runner) []cli.Flag {
 		&cli.StringFlag{Name: "keep", Destination: &f.keep, Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
 		&cli.BoolFlag{Name: "compress", Destination: &f.compress, Usage: "with --keep all, keep directories of tiers packed, not as text"},
 		&cli.StringFlag{Name: "final", Destination: &f.final, Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
-		&cli.IntFlag{Name: "until-tier", Destination: &f.untilTier, Usage: "stop after `N` tiers; for a game with cycles, after N forward passes", Value: -1, DefaultText: "all"},
+		&cli.IntFlag{Name: "until-tier", Destination: &f.untilTier, Usage: "find the positions of tiers 0 to `N`, and stop", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Destination: &f.combine, Usage: "merge equal keys in the mappers", Value: true},
 		&cli.StringFlag{Name: "memory", Destination: &f.memory, Usage: "memory limit, e.g. 256M or 4G: for this process, and with --runner pipe also its children", Value: defaultMemory},
 		&cli.BoolFlag{Name: "yes", Destination: &f.yes, Usage: "don't ask about disk space"},

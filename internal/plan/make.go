@@ -86,6 +86,7 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 	p := &Plan{Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where, Rate: rate}
 	s := sizesOf(m, counts, where.Runner)
 	p.Method = s.method
+	_, isSymmetric := m.Layers.(game.Symmetric)
 	sum, round := &p.Total, math.Round
 	sum.Tier, sum.Positions, sum.Low, sum.High = counts.Sum.Tier, round(counts.Sum.Positions), round(counts.Sum.Low), round(counts.Sum.High)
 	for i, t := range s.tiers {
@@ -94,7 +95,7 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 			planned.Stored, planned.Slots, planned.Ranges, planned.Moves = round(t.stored), round(t.Slots), round(t.Cells), round(t.Moves)
 			planned.KeptBytes, planned.WorkBytes, planned.PeakBytes = round(t.kept), round(t.work), round(s.peaks[i])
 		}
-		if t.Images != t.Positions {
+		if isSymmetric {
 			planned.Images = round(t.Images)
 		}
 		sum.Images += planned.Images

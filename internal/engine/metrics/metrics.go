@@ -94,7 +94,11 @@ func ofJobs(value func(*solve.JobRecord) float64) func(*status.Run, adder) {
 			add(earlier[step], "step", step, "tier", "earlier")
 		}
 		for i := range jobs {
-			add(value(&jobs[i]), "step", jobs[i].Step, "tier", strconv.Itoa(jobs[i].Tier))
+			labels := []string{"step", jobs[i].Step, "tier", strconv.Itoa(jobs[i].Tier)}
+			if jobs[i].Pass > 0 {
+				labels = append(labels, "pass", strconv.Itoa(jobs[i].Pass))
+			}
+			add(value(&jobs[i]), labels...)
 		}
 	}
 }

@@ -88,6 +88,24 @@ treereduce_cluster_jobs{data="a\\b\n\"c",state="failed"} 0
 	}
 }
 
+// TestPasses checks that the passes over a tier have samples with different labels, as Prometheus demands.
+func TestPasses(t *testing.T) {
+	var jobs []solve.JobRecord
+	for pass := range 4 {
+		j := job("solve", 0, runner.Stats{})
+		j.Pass = pass
+		jobs = append(jobs, j)
+	}
+	const want = `treereduce_job_seconds{data="d",step="solve",tier="0"} 1.5
+treereduce_job_seconds{data="d",step="solve",tier="0",pass="1"} 1.5
+treereduce_job_seconds{data="d",step="solve",tier="0",pass="2"} 1.5
+treereduce_job_seconds{data="d",step="solve",tier="0",pass="3"} 1.5
+`
+	if got := written(t, Run{"d", runOf(solve.Running, nil, jobs...)}); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant among them\n%s", got, want)
+	}
+}
+
 // TestBounded checks that a run of many jobs has few samples, whose sum is that of all jobs.
 func TestBounded(t *testing.T) {
 	var jobs []solve.JobRecord

@@ -218,6 +218,9 @@ func TestRowText(t *testing.T) {
 		{"0ff\tm17", streamfmt.Row{Key: 255, Word: 17 | 1<<16}, streamfmt.Messages},
 		{"0ff\tm65535x3", streamfmt.Row{Key: 255, Word: 65535 | 3<<16}, streamfmt.Messages},
 		{"0ff\tm1x65535", streamfmt.Row{Key: 255, Word: 1 | 65535<<16}, streamfmt.Messages},
+		{"0ff\tm0", streamfmt.Row{Key: 255, Word: 1 << 16}, streamfmt.Messages},
+		{"0ff\td", streamfmt.Row{Key: 255, Word: 0}, streamfmt.Messages},
+		{"fff\t0", streamfmt.Row{Key: 4095, Word: 0}, streamfmt.Values},
 		{"fff\t1", streamfmt.Row{Key: 4095, Word: 1}, streamfmt.Values},
 		{"fff\t65535", streamfmt.Row{Key: 4095, Word: 65535}, streamfmt.Values},
 	} {
@@ -233,7 +236,7 @@ func TestRowText(t *testing.T) {
 		t.Errorf("an empty value: %v, %v, %q", row, kind, want)
 	}
 	const (
-		number      = "after the tab p and a key, a value of 1 to 65535, or m and such a value"
+		number      = "after the tab p and a key, a value of 0 to 65535, m and such a value, or d"
 		times       = "after m, a value and x a number of 2 to 65535"
 		predecessor = "after p, the key of a predecessor in 3 hexadecimal digits (0-9, a-f)"
 		digits      = "a key of 3 hexadecimal digits (0-9, a-f)"
@@ -241,8 +244,8 @@ func TestRowText(t *testing.T) {
 	)
 	for line, want := range map[string]string{
 		"": nothing, "0f": nothing, "0fff": nothing, "0ff 1": nothing, "0fF\t1": digits, "0ff\tp01": predecessor, "0ff\tp0100": predecessor,
-		"0ff\tp01G": predecessor, "0ff\tp": predecessor, "0ff\t0": number, "0ff\t65536": number, "0ff\t007": number, "0ff\t-1": number,
-		"0ff\t99999999999999999999": number, "0ff\tm": number, "0ff\tm0": number, "0ff\tm65536": number, "0ff\tmx2": number,
+		"0ff\tp01G": predecessor, "0ff\tp": predecessor, "0ff\tdd": number, "0ff\tmd": number, "0ff\t65536": number, "0ff\t007": number, "0ff\t-1": number,
+		"0ff\t99999999999999999999": number, "0ff\tm": number, "0ff\tm00": number, "0ff\t00": number, "0ff\tm65536": number, "0ff\tmx2": number,
 		"0ff\tm1x1": times, "0ff\tm1x": times, "0ff\tm1x65536": times, "0ff\tm1x02": times, "0ff\t1x2": number, "0ff\tm1\t": number,
 	} {
 		if _, _, got := streamfmt.ParseRow([]byte(line), 3); got != want {

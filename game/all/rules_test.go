@@ -22,7 +22,7 @@ func TestRules(t *testing.T) {
 		"mancala":    {"mancala pits=3 stones=2", "State([1, 0, 4, 2, 1, 3, 0, 1], 0)", "0", "State([0, 0, 4, 6, 1, 0, 0, 1], 1)"},
 		"network":    {"network", "................B....B.....B.B...............B.B................ W", "", "O wins in 0"},
 		"mills":      {"mills men=5", "B-.-./-BB.-/..-.W/-...-/W-W-. W 0 0", "e3-e1xb4", "X wins in 0"},
-		"dobutsu":    {"dobutsu", "glc/.../.L./EGE C L", "C*b2", "glc/.C./.L./EGE - l"},
+		"dobutsu":    {"dobutsu", ".../.../glc/.../.L./EGE/..C/... L", "C*b2", ".../.../glc/.C./.L./EGE/.../... l"},
 		"quixo":      {"quixo size=3", ".XX/O../.O. X", "a1-c1", "X wins in 0"},
 		"teeko":      {"teeko variant=standard", "...../.R.R./..BB./..B.B/.R.R. B", "e4-d4", "X wins in 0"},
 	}

@@ -207,12 +207,16 @@ func (r *rules) Loops(tier int) bool { return tier >= r.all && tier < r.Tiers() 
 // Check requires at most one piece on a point, and of each player at most those that were placed, and
 // enough that the game was not over before the last move.
 func (r *rules) Check(p game.Position) error {
-	s := r.state(p)
-	mover, other := r.left(s, s.mover()), r.left(s, s.mover().Other())
-	if s.phase > r.all+1 || s.men[0]&s.men[1] != 0 || max(mover, other) > r.all/2 || other < fewest || mover < fewest-1 {
+	if !r.valid(r.state(p)) {
 		return fmt.Errorf("%#x is not a position of %s: no play leads to such pieces on the board and in hand", p, r.title)
 	}
 	return nil
+}
+
+// valid reports whether play can lead to such numbers of pieces.
+func (r *rules) valid(s state) bool {
+	mover, other := r.left(s, s.mover()), r.left(s, s.mover().Other())
+	return s.phase <= r.all+1 && s.men[0]&s.men[1] == 0 && max(mover, other) <= r.all/2 && other >= fewest && mover >= fewest-1
 }
 
 // Primitive returns a loss for the player to move if he has fewer than three pieces or no move.

@@ -177,7 +177,7 @@ func TestPredecessors(t *testing.T) {
 		for _, p := range positions {
 			before := g.Predecessors(nil, p)
 			for i, q := range before {
-				if g.Check(q) == nil && g.Primitive(q) == 0 && (!leads(q, p) || slices.Contains(before[:i], q)) {
+				if g.Primitive(q) == 0 && (!leads(q, p) || slices.Contains(before[:i], q)) {
 					t.Fatalf("%s: %q has no move, or two, to %q", g.Spec(), g.AppendText(nil, q), g.AppendText(nil, p))
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// Predecessors appends the positions from which a move leads to p. Some cannot be reached, or are refused by Check.
+// Predecessors appends the positions from which a move leads to p. Some cannot be reached.
 func (r *rules) Predecessors(dst []game.Position, p game.Position) []game.Position {
 	s := r.state(p)
 	own, other, empty := s.men[s.mover().Other()], s.men[s.mover()], r.full&^(s.men[0]|s.men[1])
@@ -27,12 +27,14 @@ func (r *rules) Predecessors(dst []game.Position, p game.Position) []game.Positi
 				before.men[before.mover()] = (own&^to | from&-from) & r.full
 				before.men[s.mover()] = other
 				if closed&to == 0 {
-					dst = append(dst, r.key(before))
+					if r.valid(before) {
+						dst = append(dst, r.key(before))
+					}
 					continue
 				}
 				for taken := empty &^ (from & -from); taken != 0; taken &= taken - 1 {
 					before.men[s.mover()] = other | taken&-taken
-					if r.free(other|taken&-taken)&taken&-taken != 0 {
+					if r.free(other|taken&-taken)&taken&-taken != 0 && r.valid(before) {
 						dst = append(dst, r.key(before))
 					}
 				}

@@ -117,7 +117,7 @@ func (*Rules) Start() game.Position { return 0 }
 var players = [2]string{"White", "Black"}
 
 // Values returns values that name a player, White or Black.
-func (*Rules) Values() game.Values { return game.Values{Players: players} }
+func (*Rules) Values() game.Values { return game.Values{TiesSoon: true, Players: players} }
 
 // Check requires the hash of a board on which no three chips of a color form a group.
 func (r *Rules) Check(p game.Position) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -254,6 +255,14 @@ func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 			own, fsys := *job, a.fs()
 			own.FS, own.Progress = &jobdir.SumFS{FS: fsys}, func(runner.Progress) {}
 			err := fsys.MkdirAll(own.Output)
+			own.Inbox = nil // which the driver has opened: its calls are not those of the job
+			for _, d := range job.Inbox {
+				var opened *layers.Dir
+				if err == nil {
+					opened, err = layers.OpenDir(fsys, d.Path, job.Method.Game)
+					own.Inbox = append(own.Inbox, opened)
+				}
+			}
 			if err == nil {
 				a.stats, err = new(inline.Runner).Run(context.Background(), &own)
 			}

@@ -177,7 +177,7 @@ func TestBackwardSymmetricContract(t *testing.T) {
 
 // TestMoveCountContract checks that Contract detects positions that have too many successors, or no move but no result.
 func TestMoveCountContract(t *testing.T) {
-	const end = game.MaxMoves + 2
+	const end = game.MaxMoves + 3
 	for _, c := range []struct {
 		moves     int
 		different bool // moves lead to different positions
@@ -188,13 +188,13 @@ func TestMoveCountContract(t *testing.T) {
 		{game.MaxMoves + 1, false, ""},
 		{0, true, "finished is false, but there are 0 moves"},
 	} {
-		g := testgames.Graph{Next: map[game.Position][]game.Position{}, End: map[game.Position]game.Result{}, Size: end + 1}
-		for p := range game.Position(end) {
-			g.End[p+1] = game.Loses
-			if int(p) < c.moves && c.different {
-				g.Next[0] = append(g.Next[0], p+1)
-			} else if int(p) < c.moves {
-				g.Next[0] = append(g.Next[0], end)
+		g := backward{Graph: testgames.Graph{Next: map[game.Position][]game.Position{0: {1}}, End: map[game.Position]game.Result{}, Size: end + 1}}
+		for p := game.Position(2); p <= end; p++ {
+			g.End[p] = game.Loses
+			if int(p) < 2+c.moves && c.different {
+				g.Next[1] = append(g.Next[1], p)
+			} else if int(p) < 2+c.moves {
+				g.Next[1] = append(g.Next[1], end)
 			}
 		}
 		if f := failure(t, gametest.RulesOnly(g)); (f == "") != (c.want == "") || !strings.Contains(f, c.want) {

@@ -26,11 +26,10 @@ const (
 	looks      = 4 // positions per game that are used to check a game.Searched
 )
 
-// Contract checks the contract of game.Game, and of game.Layered, Tiered, Halved, Cyclic or
+// Contract checks the contract of game.Game, and of game.Layered, Tiered, Halved, Symmetric, Reversible, Decider or
 // Searched if g implements them. It uses the positions of random games, random keys, and random texts,
-// which may be invalid. The game may have any size. The set methods of a Cyclic game are
-// checked by Check, and the bounds of a Searched game after more than a few plies by
-// CheckSearched.
+// which may be invalid. The game may have any size. The bounds of a Searched game after more than a few plies are
+// checked by CheckSearched.
 func Contract(t testing.TB, g game.Game) {
 	t.Helper()
 	c := newContract(t, g)
@@ -162,6 +161,7 @@ func (c contract) checkPosition(p game.Position) {
 		c.failf(p, "the value of a finished position is %d", v)
 	}
 	c.checkMoves(p, v != 0)
+	c.checkKnown(p)
 	c.checkMirror(p)
 	c.checkCanonical(p)
 	c.checkPicture(p, g.Picture(p))
@@ -175,6 +175,22 @@ func (c contract) checkPosition(p game.Position) {
 		if tier, last := game.TierOf(g, p), game.LastTier(g); tier < 0 || tier > last {
 			c.failf(p, "it is of tier %d, but the last is %d", tier, last)
 		}
+	}
+}
+
+// checkKnown checks the value of a position that a Decider knows.
+func (c contract) checkKnown(p game.Position) {
+	c.Helper()
+	g, ok := c.Game.(game.Decider)
+	if !ok {
+		return
+	}
+	v, ended, mover, vs := g.Known(p), g.Primitive(p), g.ToMove(p), g.Values()
+	wins := func(m game.Move) bool {
+		return vs.Before(vs.Ended(g.Primitive(m.To), g.ToMove(m.To))) == vs.Ended(v, mover)
+	}
+	if v != ended && (ended != 0 || v != game.NewValue(game.WinFor(mover), 1) || !slices.ContainsFunc(g.Moves(nil, p), wins)) {
+		c.failf(p, "Known is %d, want the value of Primitive, %d, or a win by a move that ends play", v, ended)
 	}
 }
 

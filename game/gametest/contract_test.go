@@ -210,6 +210,47 @@ func TestTiesOfLoops(t *testing.T) {
 	}
 }
 
+// deciding is a Decider with one value that may be wrong.
+type deciding struct {
+	backward
+	at    game.Position
+	known game.Value
+}
+
+func (g deciding) Known(p game.Position) game.Value {
+	if p == g.at {
+		return g.known
+	}
+	return g.Primitive(p)
+}
+
+// TestDeciderContract checks that Contract detects wrong values of a Decider.
+func TestDeciderContract(t *testing.T) {
+	graph := testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {1, 2}, 1: {0, 3}, 2: {4, 5}},
+		End:  map[game.Position]game.Result{3: game.Loses, 4: game.Wins, 5: game.Ties},
+		Size: 6,
+	}
+	win, loss := game.NewValue(game.FirstWins, 1), game.NewValue(game.SecondWins, 1)
+	for _, c := range []struct {
+		at    game.Position
+		known game.Value
+		right bool
+	}{
+		{1, win, true}, {1, 0, true}, {1, loss, false}, {1, game.NewValue(game.FirstWins, 0), false}, {1, game.NewValue(game.FirstWins, 2), false},
+		{0, win, false}, {2, win, false}, {2, loss, false}, {2, game.NewValue(game.Tie, 1), false},
+		{3, 0, false}, {3, win, false}, {3, graph.Primitive(4), false},
+	} {
+		none := func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
+			return predecessors
+		}
+		want := fmt.Sprintf("%d (\"p%d\"): Known is %d, want the value of Primitive, %d,", c.at, c.at, c.known, graph.Primitive(c.at))
+		if f := failure(t, deciding{backward{graph, none}, c.at, c.known}); (f == "") != c.right || !c.right && !strings.Contains(f, want) {
+			t.Errorf("Known(%d) is %d: the failure is %q, right: %v", c.at, c.known, f, c.right)
+		}
+	}
+}
+
 // lateTies is a game whose players prefer the farthest of several ties.
 type lateTies struct{ game.Game }
 

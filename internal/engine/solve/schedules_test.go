@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -254,6 +255,12 @@ func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 			own, fsys := *job, a.fs()
 			own.FS, own.Progress = &jobdir.SumFS{FS: fsys}, func(runner.Progress) {}
 			err := fsys.MkdirAll(own.Output)
+			own.Inbox = slices.Clone(job.Inbox)
+			for i, d := range own.Inbox { // opened by the driver, which may be paused
+				if err == nil {
+					own.Inbox[i], err = layers.OpenDir(fsys, d.Path, s.g)
+				}
+			}
 			if err == nil {
 				a.stats, err = new(inline.Runner).Run(context.Background(), &own)
 			}

@@ -38,7 +38,7 @@ func WinFor(p Player) Outcome { return FirstWins - Outcome(p) }
 // Winner returns the player who wins in o, which is FirstWins or SecondWins.
 func (o Outcome) Winner() Player { return Player(FirstWins - o) }
 
-// A Result is an outcome from the view of the player to move. The values of Cyclic games are
+// A Result is an outcome from the view of the player to move. Values with Values.OfMover are
 // Results. If First is to move, Results and Outcomes have the same numbers.
 type Result uint8
 

@@ -255,12 +255,10 @@ func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 			own, fsys := *job, a.fs()
 			own.FS, own.Progress = &jobdir.SumFS{FS: fsys}, func(runner.Progress) {}
 			err := fsys.MkdirAll(own.Output)
-			own.Inbox = nil // which the driver has opened: its calls are not those of the job
-			for _, d := range job.Inbox {
-				var opened *layers.Dir
+			own.Inbox = slices.Clone(job.Inbox)
+			for i, d := range own.Inbox { // opened by the driver, which may be paused
 				if err == nil {
-					opened, err = layers.OpenDir(fsys, d.Path, job.Method.Game)
-					own.Inbox = append(own.Inbox, opened)
+					own.Inbox[i], err = layers.OpenDir(fsys, d.Path, s.g)
 				}
 			}
 			if err == nil {

@@ -1,9 +1,8 @@
 package game
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 )
 
 // A Player is one of the two sides.
@@ -241,7 +240,7 @@ func (vs Values) Scores(p Player) *Scores {
 			values = append(values, v)
 		}
 	}
-	slices.SortFunc(values, func(v, w Value) int { return cmp.Compare(vs.rank(p, v), vs.rank(p, w)) })
+	sort.Slice(values, func(i, j int) bool { return vs.rank(p, values[i]) < vs.rank(p, values[j]) })
 	s := new(Scores)
 	for i, v := range values {
 		score := Score(i + 1) // at most 189: three outcomes, and 63 values of remoteness

@@ -22,6 +22,7 @@ import (
 	"iter"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -158,7 +159,7 @@ func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFi
 			files = append(files, f)
 		}
 	}
-	slices.SortFunc(files, func(a, b store.SealedFile) int { return strings.Compare(a.Name, b.Name) })
+	sort.Slice(files, func(i, j int) bool { return files[i].Name < files[j].Name })
 	return files
 }
 

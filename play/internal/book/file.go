@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -53,11 +54,15 @@ func Open(name string, parse func(spec string) (game.Game, error)) (*Book, error
 func Parse(file string, parse func(spec string) (game.Game, error)) (*Book, error) {
 	first, rest, _ := strings.Cut(file, "\n")
 	spec, rest, _ := strings.Cut(rest, "\n")
-	var version, plies, positions int
-	if _, err := fmt.Sscanf(first, "treereduce book %d ", &version); err == nil && version != 1 {
+	isBreak := func(r rune) bool { return r == ' ' || r == '=' }
+	words := append(strings.FieldsFunc(first, isBreak), make([]string, 7)...)
+	version, err := strconv.Atoi(words[2])
+	if strings.HasPrefix(first, "treereduce book ") && err == nil && version != 1 {
 		return nil, fmt.Errorf("a book of format version %d, this program reads version 1", version)
 	}
-	if _, err := fmt.Sscanf(first, firstLine, &plies, &positions); err != nil || plies < 0 || fmt.Sprintf(firstLine, plies, positions) != first {
+	plies, _ := strconv.Atoi(words[4])
+	positions, _ := strconv.Atoi(words[6])
+	if plies < 0 || fmt.Sprintf(firstLine, plies, positions) != first { // also if they are no numbers
 		return nil, fmt.Errorf("it is not a book: expected a first line %q", "treereduce book 1 plies=… positions=…")
 	}
 	values, sum := rest[:max(0, len(rest)-4)], rest[max(0, len(rest)-4):]

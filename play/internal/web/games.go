@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -265,7 +266,7 @@ func (s *Server) list() (tables, games []entry, runs []Run) {
 		tables = append(tables, e)
 		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
 	}
-	slices.SortStableFunc(tables, func(a, b entry) int { return cmp.Compare(a.ID, b.ID) })
+	sort.SliceStable(tables, func(i, j int) bool { return tables[i].ID < tables[j].ID })
 	return tables, games, runs
 }
 

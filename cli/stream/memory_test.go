@@ -20,11 +20,11 @@ func TestMapperMemory(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		mapper, flags string
-		dir           string // the input directory
+		input         string // the file in the data directory
 	}{
-		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9"},
-		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9"},
-		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "mark5"},
+		{"possible_map", "--width 4 --height 5 --connect 3", "data_first9/part-00000"},
+		{"solve_map", "--width 4 --height 5 --connect 3 --turn X", "data_second9/part-00000"},
+		{"mark_map", "--game quickcross --width 4 --height 3 --connect 3", "data_first0.5/to-00000.6-00000"},
 	} {
 		t.Run(test.mapper, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "d")
@@ -33,7 +33,7 @@ func TestMapperMemory(t *testing.T) {
 				game = "solve quickcross --width 4 --height 3 --connect 3"
 			}
 			process.Output(t, exec.Command("driver", append(strings.Fields(game), "--keep=all", "--data", dir)...))
-			input := must.Get(os.Open(filepath.Join(dir, test.dir, "part-00000")))(t)
+			input := must.Get(os.Open(filepath.Join(dir, test.input)))(t)
 			defer input.Close()
 			var merged [][]string
 			var output []int

@@ -89,10 +89,7 @@ func program(pid int) string {
 	return name
 }
 
-const (
-	cross43 = "quickcross --width 4 --height 3 --connect 3"
-	cross44 = "quickcross --width 4 --height 4 --connect 3"
-)
+const cross43 = "quickcross --width 4 --height 3 --connect 3"
 
 // checkMemory solves games on few and on many cores. It checks that memory usage is at most 1.2
 // times --memory, and that the result is the same for every --memory.
@@ -173,7 +170,7 @@ func TestMemoryLimit(t *testing.T) {
 }
 
 // TestLongMemory solves 5×5 in 256M, 8×3 in 80M, in which the mirror images of its tiers do not fit,
-// and 4×4 in 64M, in which the inboxes of the ranges do not fit.
+// and Quick Cross of 4×4 in 64M.
 func TestLongMemory(t *testing.T) {
 	five := "connectn --width 5 --height 4 --connect 4"
 	for _, test := range []struct {
@@ -187,7 +184,7 @@ func TestLongMemory(t *testing.T) {
 		{[]string{five}, []int{16}, 96, "--final yes --keep all"},
 		{[]string{"connectn --width 5 --height 5 --connect 4"}, []int{2, 8, 64}, 256, "--final yes"},
 		{[]string{"connectn --width 8 --height 3 --connect 3"}, []int{16}, 80, "--final yes"},
-		{[]string{cross44}, []int{2, 8, 16, 64}, 64, "--final no"},
+		{[]string{"quickcross --width 4 --height 4 --connect 3"}, []int{2, 8, 16, 64}, 64, "--final no"},
 		{[]string{"mnk --width 4 --height 4 --connect 4"}, []int{2}, 64, "--final no --reducers 3"},
 		{[]string{"mancala --pits 4 --stones 3"}, []int{64}, 64, "--final no"},
 		{[]string{"connectn --width 4 --height 5 --connect 3", cross43, "mnk --width 4 --height 3 --connect 3"}, []int{2, 64}, 72, "--runner pipe"},
@@ -230,35 +227,5 @@ func TestLeastMemory(t *testing.T) {
 				t.Errorf("%s: begun all the same", flags)
 			}
 		})
-	}
-}
-
-// TestSpill checks that in 64M, the inboxes of the ranges of 4×4 go through a file in the
-// directory of the pass.
-func TestSpill(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	dir := filepath.Join(t.TempDir(), "d")
-	cmd := exec.Command("driver", strings.Fields("solve "+cross44+" --memory 64M --until-tier 11 --data "+dir)...)
-	must.OK(t, cmd.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	spilled := false
-	for {
-		select {
-		case err := <-ended:
-			if err != nil || !spilled {
-				t.Errorf("%v; spilled: %v, want a file", err, spilled)
-			}
-			if left, _ := filepath.Glob(filepath.Join(dir, "*", "_spill*")); len(left) > 0 {
-				t.Errorf("%v are left", left)
-			}
-			return
-		case <-time.After(2 * time.Millisecond):
-			names, _ := filepath.Glob(filepath.Join(dir, "_attempt-*", "_spill-*"))
-			spilled = spilled || len(names) > 0
-		}
 	}
 }

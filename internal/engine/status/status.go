@@ -129,7 +129,7 @@ func (r *Run) Tiers() (forward, back, of int) {
 	switch {
 	case r.Now != nil:
 		last = r.Now.Tiers
-	case r.Status != solve.Solved:
+	case r.Status != solve.Solved && last > 0:
 		return forward, back, 0
 	}
 	if last == 0 {
@@ -168,14 +168,20 @@ func (r *Run) Positions() (n int64) {
 	return n
 }
 
-// Found returns what the forward jobs found, by tier: terminal positions, and others.
+// Found returns what the forward jobs found, by tier, or by pass if only one tier has been reached: terminal positions, and
+// others.
 func (r *Run) Found() (rows []table.Row) {
+	tiers := slices.ContainsFunc(r.Report.Jobs, func(j solve.JobRecord) bool { return isForward(j.Step) && j.Tier > 0 })
 	for _, j := range r.Report.Jobs {
 		if !isForward(j.Step) {
 			continue
 		}
-		if n := len(rows); n == 0 || rows[n-1].Tier != j.Tier {
-			rows = append(rows, table.Row{Tier: j.Tier}, table.Row{Tier: j.Tier, Remoteness: table.NoEnd})
+		number := j.Tier
+		if !tiers {
+			number = j.Pass
+		}
+		if n := len(rows); n == 0 || rows[n-1].Tier != number {
+			rows = append(rows, table.Row{Tier: number}, table.Row{Tier: number, Remoteness: table.NoEnd})
 		}
 		last := rows[len(rows)-2:]
 		last[0].Positions += uint64(j.Finished)

@@ -709,7 +709,7 @@ func TestPaths(t *testing.T) {
 	if got := strings.Join(m.names, " "); got != "a3 c1 a2 b1 a1xc1" {
 		t.Error(got)
 	}
-	m = clicked("dobutsu", board.Place{X: 1, Y: 3}, board.Place{X: 1, Y: 2}, board.Place{X: 2, Y: 1}, board.Place{X: 1, Y: 2}, board.Place{X: 2, Y: 5}, board.Place{X: 0, Y: 3})
+	m = clicked("dobutsu", board.Place{X: 1, Y: 4}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 2}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 6}, board.Place{X: 0, Y: 4})
 	if got := strings.Join(m.names, " "); got != "Cb3b2 Ec1b2 C*a3" {
 		t.Error(got)
 	}

@@ -251,7 +251,7 @@ func TestRunStates(t *testing.T) {
 			`<a href="http://cluster:8088/proxy/application_1_0002/">possible, tier 3 of 16: map 50%, reduce 25%</a>`,
 			`<a href="http://cluster:8088/proxy/application_1_0001/">data_first2</a>`, `<th scope="row">data_first1</th>`, "<td>application_1_0001</td>"}},
 		{"with cycles", store.Local{}, solve.Journal{Game: "quickcross width=3 height=2 connect=3", State: solve.Stopped, Jobs: []solve.JobRecord{
-			{Job: "states1", Step: "create", Tier: 1, Stats: job.Stats}, {Job: "states2", Step: "mark", Tier: 2, Stats: job.Stats}}}, solve.Stopped,
+			{Job: "data_first0", Step: "init", Stats: job.Stats}, {Job: "data_first0.1", Step: "mark", Pass: 1, Stats: job.Stats}}}, solve.Stopped,
 			[]string{"<dt>Forward passes</dt><dd>2</dd>", "Positions found by pass"}},
 		{"of another program's game", store.Local{}, solve.Journal{Game: "chess", State: solve.Stopped}, solve.Stopped, []string{`<h2 class="game">chess</h2>`}},
 		{"without its table", store.Local{}, solve.Journal{Game: spec, State: solve.Solved}, solve.Solved, []string{"the game has not been solved yet"}},

@@ -31,17 +31,17 @@ type blockPairs struct {
 }
 
 // write writes the pair of a range, with the block in p.packed.
-func (p *blockPairs) write(rng uint64) error {
-	if len(p.packed) > streamfmt.MaxPair {
-		return fmt.Errorf("range %#x: its block takes %d bytes, at most %d fit into a pair: solve the game with --runner inline", rng, len(p.packed), streamfmt.MaxPair)
+func (c *blockPairs) write(rng uint64) error {
+	if len(c.packed) > streamfmt.MaxPair {
+		return fmt.Errorf("range %#x: its block takes %d bytes, at most %d fit into a pair: solve the game with --runner inline", rng, len(c.packed), streamfmt.MaxPair)
 	}
-	p.Buf = streamfmt.AppendPair(p.Buf, rng, p.packed)
-	return p.Spill()
+	c.Buf = streamfmt.AppendPair(c.Buf, rng, c.packed)
+	return c.Spill()
 }
 
 // eachSplit calls do with each line of a mapper's input.
-func (p *blockPairs) eachSplit(do func(Split) error) error {
-	lines := streamfmt.NewLineReader(p.in, p.o.Source)
+func (c *blockPairs) eachSplit(do func(Split) error) error {
+	lines := streamfmt.NewLineReader(c.in, c.o.Source)
 	return lines.Each(func(line []byte) error {
 		split, ok := parseSplit(string(line))
 		if !ok {
@@ -53,49 +53,49 @@ func (p *blockPairs) eachSplit(do func(Split) error) error {
 
 // read starts to read the sorted pairs of a partition. There are as many partitions as
 // borders.
-func (p *blockPairs) read(borders []uint64) error {
-	if p.o.Part < 0 || p.o.Part >= len(borders) {
-		return fmt.Errorf("partition %d: expected one of %d", p.o.Part, len(borders))
+func (c *blockPairs) read(borders []uint64) error {
+	if c.o.Part < 0 || c.o.Part >= len(borders) {
+		return fmt.Errorf("partition %d: expected one of %d", c.o.Part, len(borders))
 	}
-	p.from, p.to = borders[p.o.Part], end(borders, p.o.Part)
-	p.reader = streamfmt.NewPairReader(p.in, p.o.Source)
-	return p.next()
+	c.from, c.to = borders[c.o.Part], end(borders, c.o.Part)
+	c.reader = streamfmt.NewPairReader(c.in, c.o.Source)
+	return c.next()
 }
 
 // next reads the next pair.
-func (p *blockPairs) next() (err error) {
-	last := p.rng
-	p.rng, p.packed, err = p.reader.Next()
+func (c *blockPairs) next() (err error) {
+	last := c.rng
+	c.rng, c.packed, err = c.reader.Next()
 	switch {
 	case err == io.EOF:
-		p.ended = true
+		c.ended = true
 		return nil
-	case err == nil && (p.rng < last || p.rng < p.from || p.rng >= p.to):
-		err = fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, p.from), p.to, p.rng)
+	case err == nil && (c.rng < last || c.rng < c.from || c.rng >= c.to):
+		err = fmt.Errorf("expected a range from %#x on and below %#x, found %#x", max(last, c.from), c.to, c.rng)
 	}
 	return err
 }
 
 // skip skips the pairs of all ranges below to.
-func (p *blockPairs) skip(to uint64) error {
-	for !p.ended && p.rng < to {
-		if err := p.next(); err != nil {
+func (c *blockPairs) skip(to uint64) error {
+	for !c.ended && c.rng < to {
+		if err := c.next(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each calls do for each pair of a range; do decodes and merges p.packed, and returns the
+// each calls do for each pair of a range; do decodes and merges c.packed, and returns the
 // number of its records.
-func (p *blockPairs) each(rng uint64, do func() (records int, err error)) error {
-	for !p.ended && p.rng == rng {
+func (c *blockPairs) each(rng uint64, do func() (records int, err error)) error {
+	for !c.ended && c.rng == rng {
 		n, err := do()
 		if err != nil {
 			return fmt.Errorf("range %#x: %w", rng, err)
 		}
-		p.In += int64(n)
-		if err := p.next(); err != nil {
+		c.In += int64(n)
+		if err := c.next(); err != nil {
 			return err
 		}
 	}

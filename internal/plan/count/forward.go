@@ -55,11 +55,11 @@ func (c *counter) forward() (*front, error) {
 	}
 	f := &front{seen: make([]map[game.Position]uint32, n), moves: make([]float64, n), whole: true}
 	f.see(c.tierOf(c.g.Start()), c.canonical(c.g.Start()))
-	begun, most := c.begun, c.o.Exact
+	most := c.o.Exact
 	for tier := range n {
 		until := c.begun.Add(c.o.Time * 3 / 4)
 		if !f.whole {
-			begun = time.Now()
+			begun := time.Now()
 			until = begun.Add((c.o.Time - begun.Sub(c.begun)) / time.Duration(n-tier))
 			most = max(c.o.Exact/sampleShare/int64(n), leastSample)
 		}

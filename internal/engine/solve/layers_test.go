@@ -22,7 +22,7 @@ func TestLayers(t *testing.T) { solveLayers(t, 0, 60) }
 
 // TestLongLayers tests more games.
 func TestLongLayers(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	solveLayers(t, 60, 20_000)
 }
 

@@ -85,7 +85,7 @@ func TestMoves(t *testing.T) {
 
 // TestLongMostMoves solves a game with the largest remoteness. One move more is refused.
 func TestLongMostMoves(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	r, err := solveInto(t, t.TempDir(), chain(game.MaxRemoteness), options(), store.Fresh)
 	if err != nil || r.Value != "WIN in 16383" {
 		t.Errorf("%q, %v, want WIN in 16383", r.Value, err)

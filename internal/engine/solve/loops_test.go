@@ -232,7 +232,7 @@ func TestLoopsDamaged(t *testing.T) { loopsDamaged(t, 2) }
 
 // TestLongLoopsDamaged damages more.
 func TestLongLoopsDamaged(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	loopsDamaged(t, 100)
 }
 

@@ -172,7 +172,7 @@ var cluster = regexp.MustCompile(`driver-aws: creating cluster (j-\w+); driver-a
 func TestMotoSolve(t *testing.T) {
 	s := newSite(t)
 	s.says(t, 1, strings.TrimSuffix(onEMR, " --yes"), "--yes (make: YES=1) starts", "$0.74 per hour", "at the latest after 4 h, at $3.03")
-	out, errs := s.says(t, 0, onEMR+" --max-hours 3", "sending ", "about $0.00")
+	out, errs := s.says(t, 0, onEMR+" --max-hours 3", "sending ", "about $0.0")
 	want := "Connect 3 on 3×3: tie in 9 moves\n694 positions\ntable: s3://bucket/games/all_data/table\nfinal: s3://bucket/games/all_data/final\n"
 	found := cluster.FindStringSubmatch(errs)
 	if out != want || found == nil {

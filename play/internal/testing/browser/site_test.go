@@ -22,7 +22,7 @@ import (
 )
 
 // maxSite is the number of bytes that the first visit of a site may load.
-const maxSite = 2_500_000
+const maxSite = 2_600_000
 
 // A fileServer is a plain web server with a site below a path. It notes what is requested.
 type fileServer struct {

@@ -368,7 +368,7 @@ func testChooser(t *testing.T, browser context.Context, address string) {
 func testPaths(t *testing.T, browser context.Context, address string) {
 	for _, tt := range []struct{ path, first, next, open, move string }{
 		{"mills/3?moves=a1,c2,b2,b1", `[x="4"][y="0"]`, `[x="2"][y="4"]`, "2,4 4,2", "c3xb1"},
-		{"dobutsu/regular?moves=Cb3b2,Ec1b2", `[x="2"][y="5"]`, `[x="0"][y="3"]`, "0,2 0,3 1,3 2,1 2,2 2,3", "C*a3"},
+		{"dobutsu/regular?moves=Cb3b2,Ec1b2", `[x="2"][y="6"]`, `[x="0"][y="4"]`, "0,3 0,4 1,4 2,2 2,3 2,4", "C*a3"},
 		{"quixo/3?moves=", `[x="0"][y="2"]`, `[x="0"][y="0"]`, "0,0 0,1 1,2 2,2", "a3-a1"},
 		{"quixo/3?moves=", `[x="0"][y="0"]`, `[x="0"][y="2"]`, "0,1 0,2 1,0 2,0", "a1-a3"},
 	} {

@@ -51,6 +51,14 @@ func (all BitMoves) Images(dst []Position, p Position) []Position {
 	return Distinct(dst, n)
 }
 
+// ImagesOf appends the images of p: those of a Symmetric game, or else p.
+func ImagesOf(dst []Position, g Game, p Position) []Position {
+	if s, ok := g.(Symmetric); ok {
+		return s.Images(dst, p)
+	}
+	return append(dst, p)
+}
+
 // Distinct sorts images, from index n on, and removes duplicates among them.
 func Distinct(images []Position, n int) []Position {
 	slices.Sort(images[n:])

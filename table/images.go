@@ -15,14 +15,6 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// appendImages appends the positions in whose place a table stores p.
-func appendImages(dst []game.Position, g game.Game, p game.Position) []game.Position {
-	if s, ok := g.(game.Symmetric); ok {
-		return s.Images(dst, p)
-	}
-	return append(dst, p)
-}
-
 // imageRows is the number of rows that a worker sorts at a time.
 const imageRows = 1 << 20
 
@@ -115,7 +107,7 @@ func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
 			}
 			here := make(Counts)
 			for i, p := range b.Positions {
-				images = appendImages(images[:0], t.g, p)
+				images = game.ImagesOf(images[:0], t.g, p)
 				here[b.Values[i]] += uint64(len(images))
 			}
 			mu.Lock()

@@ -40,7 +40,7 @@ func TestImages(t *testing.T) {
 		stored := canonicalOnly(g, reached)
 		all := make(map[game.Position]game.Value) // with images
 		for p, v := range stored {
-			for _, image := range appendImages(nil, g, p) {
+			for _, image := range game.ImagesOf(nil, g, p) {
 				all[image] = v
 			}
 		}
@@ -122,7 +122,7 @@ func TestRulesLayers(t *testing.T) {
 		slices.Sort(positions)
 		for range 10 {
 			p := positions[r.IntN(len(positions))]
-			if images := appendImages(nil, g, p); r.IntN(4) == 0 {
+			if images := game.ImagesOf(nil, g, p); r.IntN(4) == 0 {
 				p = images[r.IntN(len(images))]
 			}
 			was, there := right[p]

@@ -38,7 +38,7 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 		if !slices.ContainsFunc(moves, func(m game.Move) bool { return canonical(t.g, m.To) == home }) {
 			return
 		}
-		images = appendImages(images[:0], t.g, q)
+		images = game.ImagesOf(images[:0], t.g, q)
 		for _, q := range images {
 			moves = t.g.Moves(moves[:0], q)
 			if i := slices.IndexFunc(moves, func(m game.Move) bool { return m.To == p }); i >= 0 {

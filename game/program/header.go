@@ -253,8 +253,8 @@ func (h *header) parse(line []byte, p game.Position, all []game.Position, names 
 		}
 		rest = rest[n+1:]
 	}
-	if n := len(to) - len(all); n > mostMoves {
-		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, mostMoves)
+	if n := len(to) - len(all); n > game.MaxMoves {
+		return s, nil, fmt.Errorf("found %d moves, expected at most %d", n, game.MaxMoves)
 	}
 	return s, to, nil
 }

@@ -136,7 +136,7 @@ func FuzzProgram(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if (found.result == game.Draws) != (len(to) > 0) || len(to) > mostMoves || len(to) != len(names) {
+		if (found.result == game.Draws) != (len(to) > 0) || len(to) > game.MaxMoves || len(to) != len(names) {
 			t.Fatalf("%q: %v, moves %v to %v", line, found, names, to)
 		}
 		for i, name := range names {

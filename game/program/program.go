@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,8 +37,6 @@ const (
 const Code = "code"
 
 const (
-	// mostMoves is the number of moves that a position may have.
-	mostMoves = math.MaxUint16
 	// mostKept is the number of answers to single questions that a game keeps, and mostKeptBytes that of their bytes.
 	mostKept, mostKeptBytes = 1 << 16, 16 << 20
 	// bytesOfMove is the memory of a move beside its text.

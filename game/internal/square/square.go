@@ -32,7 +32,7 @@ type Board struct {
 	Full    uint64   // one bit for each square
 	Names   []string // of the squares
 	grid    game.Grid
-	images  []*game.BitMove // the reflections and rotations but the identity, for both players' pieces
+	images  game.BitMoves // the reflections and rotations but the identity, for both players' pieces
 }
 
 // New returns the board of at most 5 rows and columns. The letters of the players' pieces are
@@ -119,22 +119,15 @@ func (b *Board) byFirst(p game.Position) game.Position {
 
 // Canonical returns the least of the images of p.
 func (b *Board) Canonical(p game.Position) game.Position {
-	p = b.byFirst(p)
-	least := p
-	for _, m := range b.images {
-		least = min(least, m.Of(p))
-	}
-	return least
+	return b.images.Canonical(b.byFirst(p))
 }
 
 // Images appends the images of p.
 func (b *Board) Images(dst []game.Position, p game.Position) []game.Position {
 	n := len(dst)
-	p = b.byFirst(p)
-	dst = append(dst, p, b.exchanged(p))
-	for _, m := range b.images {
-		image := m.Of(p)
-		dst = append(dst, image, b.exchanged(image))
+	dst = b.images.Images(dst, b.byFirst(p))
+	for _, image := range dst[n:] {
+		dst = append(dst, b.exchanged(image))
 	}
 	return game.Distinct(dst, n)
 }

@@ -58,11 +58,13 @@ func (r *Rows) Made(kind Kind) []Row {
 // kind must be that of the step's messages. If known is false, solve of a tier without inner moves asks the rules
 // in place of reading Rows.Known.
 func NewKernel(name string, g game.Game, at Stage, out *Outbox, known bool) Kernel {
-	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: at.Tier(), pass: at.Pass(), loops: game.Loops(g, at.Tier()), out: out, known: known}
+	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: at.Tier(), pass: at.Pass(), last: game.LastTier(g), loops: game.Loops(g, at.Tier()), out: out, known: known}
+	for tier := k.tier; tier <= k.last && !k.draws; tier++ {
+		k.draws = game.Loops(g, tier)
+	}
 	k.symmetric, _ = g.(game.Symmetric)
 	k.reversible, _ = g.(game.Reversible)
 	k.layered, _ = g.(game.Layered)
-	k.decider, _ = g.(game.Decider)
 	switch {
 	case name == step.Begin:
 		return &begin{k}
@@ -87,13 +89,14 @@ type kernel struct {
 	layered    game.Layered    // nil: one tier
 	symmetric  game.Symmetric  // nil: each position is stored
 	reversible game.Reversible // nil: predecessors are stored
-	decider    game.Decider    // nil: only terminal positions are decided by the rules
 	known      bool
 	asked      game.Game // g, with the positions of batch computed
 	batched    bool
 	batch      []game.Position
 	tier, pass int
+	last       int // tier
 	loops      bool
+	draws      bool // play from the tier may never end
 	out        *Outbox
 	moves      []game.Move
 	tiers      []int // of moves
@@ -132,7 +135,7 @@ func (k *kernel) ask(rows []Row, first bool) (err error) {
 func (k *kernel) answer(p game.Position) (State, error) {
 	mover := k.asked.ToMove(p)
 	k.moves, k.tiers = k.moves[:0], k.tiers[:0]
-	if v := k.knownValue(p); v != 0 {
+	if v := game.KnownValue(k.asked, p); v != 0 {
 		return decided(k.values.Ended(v, mover)), nil
 	}
 	k.moves = k.asked.Moves(k.moves, p)
@@ -150,12 +153,12 @@ func (k *kernel) answer(p game.Position) (State, error) {
 	inner, outer, known := 0, 0, State(0)
 	for _, m := range k.moves {
 		tier := k.tierOf(m.To)
-		if tier < k.tier || tier == k.tier && !k.loops || tier > game.LastTier(k.g) {
+		if tier < k.tier || tier == k.tier && !k.loops || tier > k.last {
 			return 0, k.errTier(p, m.To, tier)
 		}
 		ended := false
 		if !k.batched {
-			if v := k.knownValue(m.To); v != 0 {
+			if v := game.KnownValue(k.g, m.To); v != 0 {
 				known = k.withKnown(known, k.values.Ended(v, k.g.ToMove(m.To)), mover)
 				ended = true
 			}
@@ -171,14 +174,6 @@ func (k *kernel) answer(p game.Position) (State, error) {
 		k.tiers = append(k.tiers, tier)
 	}
 	return opened(mover, known, inner, outer), nil
-}
-
-// knownValue returns the value of a position that the rules decide, with an outcome that names a player.
-func (k *kernel) knownValue(p game.Position) game.Value {
-	if k.decider != nil {
-		return k.decider.Known(p)
-	}
-	return k.asked.Primitive(p)
 }
 
 // endedTier is added to a tier in kernel.tiers for a successor that the rules decide.
@@ -201,7 +196,7 @@ func (k *kernel) errTier(p, successor game.Position, tier int) error {
 	if k.loops {
 		want = "this tier or one after it"
 	}
-	return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected %s, up to %d", k.tier, game.Key(k.g, successor), tier, want, game.LastTier(k.g))}
+	return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected %s, up to %d", k.tier, game.Key(k.g, successor), tier, want, k.last)}
 }
 
 func (k *kernel) Counted() step.Counters { return k.Counters }
@@ -284,7 +279,6 @@ func (k *solve) Do(r *Rows) error {
 		if err != nil {
 			return err
 		}
-		n := countKey(predecessors)
 		received, err := k.received(p, &messages)
 		if err != nil {
 			return err
@@ -294,10 +288,9 @@ func (k *solve) Do(r *Rows) error {
 			return err
 		}
 		r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
-		if err := k.sendBack(p, predecessors[:n], v, outerTiers); err != nil {
+		if err := k.sendBack(p, take(&predecessors, p), v, outerTiers); err != nil {
 			return err
 		}
-		predecessors = predecessors[n:]
 	}
 	if err := k.checkRest(messages); err != nil {
 		return err
@@ -310,13 +303,23 @@ func (k *solve) Do(r *Rows) error {
 	return nil
 }
 
-// countKey returns how many of rows, which are sorted, have the key of the first.
-func countKey(rows []Row) int {
-	n := 1
-	for n < len(rows) && rows[n].Key == rows[0].Key {
+// take removes the rows of a key from the beginning of rows, and returns them.
+func take(rows *[]Row, key uint64) (of []Row) {
+	n := 0
+	for n < len(*rows) && (*rows)[n].Key == key {
 		n++
 	}
-	return n
+	of, *rows = (*rows)[:n], (*rows)[n:]
+	return of
+}
+
+// stored returns the state in a row of States.
+func (k *kernel) stored(row Row) (State, error) {
+	state := State(row.Word)
+	if !state.valid() {
+		return 0, &PositionError{k.g, row.Key, "the stored state is none"}
+	}
+	return state, nil
 }
 
 // stateOf returns the state of the position of the first row, which it removes from known, or asks for it.
@@ -331,29 +334,20 @@ func (k *solve) stateOf(rows []Row, known *[]Row, first bool) (State, error) {
 	if len(*known) == 0 || (*known)[0].Key != p {
 		return 0, &PositionError{k.g, p, "no state is stored for this position"}
 	}
-	var state State
-	state, *known = State((*known)[0].Word), (*known)[1:]
-	if !state.valid() {
-		return 0, &PositionError{k.g, p, "the stored state is none"}
-	}
-	return state, nil
+	row := (*known)[0]
+	*known = (*known)[1:]
+	return k.stored(row)
 }
 
-// received removes the messages to p from messages, and returns them.
+// received removes the messages to p, and those to keys before it, from messages, and returns the former.
 func (k *kernel) received(p game.Position, messages *[]Row) ([]Row, error) {
-	all := *messages
-	for len(all) > 0 && all[0].Key < p {
+	for len(*messages) > 0 && (*messages)[0].Key < p {
 		if k.reversible == nil {
-			return nil, k.errUnknownRecipient(all[0].Key)
+			return nil, k.errUnknownRecipient((*messages)[0].Key)
 		}
-		all = all[1:]
+		*messages = (*messages)[1:]
 	}
-	n := 0
-	for n < len(all) && all[n].Key == p {
-		n++
-	}
-	*messages = all[n:]
-	return all[:n], nil
+	return take(messages, p), nil
 }
 
 // checkRest checks messages that no position has received. A Reversible game sends some to positions that play cannot
@@ -382,7 +376,7 @@ func (k *kernel) errCount(p game.Position, successors, received int) error {
 // checkMessage checks a message to an open position.
 func (k *kernel) checkMessage(m Row) error {
 	v := ValueOf(m.Word)
-	if v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && TimesOf(m.Word) > 0 {
+	if v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && k.draws && TimesOf(m.Word) > 0 {
 		return nil
 	}
 	return &PositionError{k.g, m.Key, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
@@ -450,7 +444,7 @@ const (
 // sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
 func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
 	if k.reversible != nil {
-		if k.knownValue(p) != 0 {
+		if game.KnownValue(k.g, p) != 0 {
 			return nil
 		}
 		return k.sendReversed(p, v, which)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -338,6 +339,18 @@ func TestTextIsPacked(t *testing.T) {
 	}
 	if all[0].String() != all[1].String() {
 		t.Error("packed and text differ")
+	}
+}
+
+// TestDrawMessage checks that a position of a game in which play always ends accepts no message of a draw.
+func TestDrawMessage(t *testing.T) {
+	g := must.Get(mnk.New(2, 2, 2))(t)
+	start := layers.Start(g)
+	out := layers.NewOutbox(g, layers.Messages, jobdir.Packed, 1, func(layers.Stage, *jobdir.Chunk) error { return nil })
+	kernel := layers.NewKernel(step.Solve, g, layers.At(0, 0), out, false)
+	err := kernel.Do(&layers.Rows{Predecessors: start, Messages: []layers.Row{{Key: start[0].Key, Word: layers.Message(0, 1)}}})
+	if want := "a message has the value 0, expected that of a successor"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 

@@ -49,18 +49,16 @@ func (k *begin) Do(r *Rows) error {
 	messages, predecessors := r.Messages, r.Predecessors
 	r.Predecessors, r.States = r.Predecessors[:0], r.States[:0]
 	for _, row := range r.Known {
-		p, state := row.Key, State(row.Word)
-		if !state.valid() {
-			return &PositionError{k.g, p, "the stored state is none"}
+		p := row.Key
+		state, err := k.stored(row)
+		if err != nil {
+			return err
 		}
 		received, err := k.received(p, &messages)
 		if err != nil {
 			return err
 		}
-		from := 0
-		for from < len(predecessors) && predecessors[from].Key == p {
-			from++
-		}
+		from := take(&predecessors, p)
 		if state.Value() == 0 {
 			if state, err = k.open(p, state, received); err != nil {
 				return err
@@ -71,16 +69,15 @@ func (k *begin) Do(r *Rows) error {
 		v := state.Value()
 		if v != 0 {
 			k.Finished++
-			if err := k.sendBack(p, predecessors[:from], v, innerTier); err != nil {
+			if err := k.sendBack(p, from, v, innerTier); err != nil {
 				return err
 			}
 		}
-		for _, row := range predecessors[:from] { // those that are still needed
+		for _, row := range from { // those that are still needed
 			if row.Word != p && (v == 0 || k.tierOf(row.Word) < k.tier) {
 				r.Predecessors = append(r.Predecessors, row)
 			}
 		}
-		predecessors = predecessors[from:]
 		r.States = append(r.States, Row{Key: p, Word: uint64(state)})
 	}
 	k.Positions += int64(len(r.States))
@@ -147,9 +144,8 @@ func (k *pass) Do(r *Rows) error {
 	r.States, k.decided = r.States[:0], k.decided[:0]
 	known := r.Known
 	for messages := r.Messages; len(messages) > 0; {
-		n := countKey(messages)
-		p, received := messages[0].Key, messages[:n]
-		messages = messages[n:]
+		p := messages[0].Key
+		received := take(&messages, p)
 		for _, m := range received {
 			k.Received += int64(max(1, TimesOf(m.Word)))
 		}
@@ -162,9 +158,9 @@ func (k *pass) Do(r *Rows) error {
 			}
 			continue
 		}
-		state := State(known[0].Word)
-		if !state.valid() {
-			return &PositionError{k.g, p, "the stored state is none"}
+		state, err := k.stored(known[0])
+		if err != nil {
+			return err
 		}
 		if state.Value() != 0 {
 			continue // decided in an earlier pass, or terminal
@@ -241,22 +237,17 @@ func (k *values) Do(r *Rows) error {
 	r.Values = r.Values[:0]
 	predecessors := r.Predecessors
 	for _, row := range r.Known {
-		state := State(row.Word)
-		if !state.valid() {
-			return &PositionError{k.g, row.Key, "the stored state is none"}
+		state, err := k.stored(row)
+		if err != nil {
+			return err
 		}
 		v := state.Value()
 		r.Values = append(r.Values, Row{Key: row.Key, Word: uint64(v)})
-		from := 0
-		for from < len(predecessors) && predecessors[from].Key == row.Key {
-			from++
-		}
-		if k.tier > 0 {
-			if err := k.sendBack(row.Key, predecessors[:from], v, outerTiers); err != nil {
+		if from := take(&predecessors, row.Key); k.tier > 0 {
+			if err := k.sendBack(row.Key, from, v, outerTiers); err != nil {
 				return err
 			}
 		}
-		predecessors = predecessors[from:]
 	}
 	if len(predecessors) > 0 {
 		return &PositionError{k.g, predecessors[0].Key, "no state is stored for this position"}

@@ -111,6 +111,11 @@ func (s *Stored) Load(l *Loader, in Interval, received []Row) (err error) {
 	return nil
 }
 
+// EachEdge calls do for each predecessor of decided[i], whose keys ascend; see Rows.Edges.
+func (s *Stored) EachEdge(l *Loader, decided []Row, do func(i int, predecessor game.Position) error) error {
+	return l.Pick(s.Edges, decided, func(i int, row Row) error { return do(i, row.Word) })
+}
+
 // With appends the absorbed states of the interval with those that the job changed.
 func (s *Stored) With(dst, changed []Row) []Row { return Union(dst, s.absorbed, changed) }
 

@@ -53,13 +53,13 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) 
 	case name == step.Final:
 		err = f.mapFinal(in)
 	default:
-		err = f.mapRows(in, received(name, false)...)
+		err = f.mapRows(in, reads(name, false)...)
 	}
 	return f.Counters, cmp.Or(err, f.Flush())
 }
 
-// received returns the kinds of the rows that the job of a step reads, on a tier with inner moves if loops is set.
-func received(name string, loops bool) []Kind {
+// reads returns the kinds of the rows that the job of a step reads, on a tier with inner moves if loops is set.
+func reads(name string, loops bool) []Kind {
 	switch {
 	case name == step.Ties || name == step.Solve && loops:
 		return []Kind{Messages}
@@ -150,13 +150,9 @@ func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
 // mapFinal passes rows on, and prints rows with the same values for the images of their positions.
 func (f *filter) mapFinal(in io.Reader) error {
 	f.check.tier = anyTier
-	symmetric, _ := f.g.(game.Symmetric)
-	images := make([]game.Position, 1)
+	var images []game.Position
 	return f.each(in, []Kind{Values}, func(row Row, kind Kind) (string, error) {
-		images[0] = row.Key
-		if symmetric != nil {
-			images = symmetric.Images(images[:0], row.Key)
-		}
+		images = game.ImagesOf(images[:0], f.g, row.Key)
 		for _, image := range images {
 			if err := f.write([]Row{{Key: image, Word: row.Word}}, kind); err != nil {
 				return "", err
@@ -215,7 +211,7 @@ func (r *reducer) open(out *Outbox) (err error) {
 	}
 	r.kernel = NewKernel(r.name, r.g, at, out, len(r.stored.Absorbed) > 0)
 	r.rows.Edges = func(decided []Row, do func(i int, predecessor game.Position) error) error {
-		return r.loader.Pick(r.stored.Edges, decided, func(i int, row Row) error { return do(i, row.Word) })
+		return r.stored.EachEdge(&r.loader, decided, do)
 	}
 	first, last, empty := r.partition()
 	for _, cut := range Cut(r.rowsAtOnce(), r.stored.Absorbed...) {
@@ -252,7 +248,7 @@ func (r *reducer) partition() (first, last uint64, empty bool) {
 
 // reduce reads all batches.
 func (r *reducer) reduce(in io.Reader) error {
-	err := r.each(in, received(r.name, game.Loops(r.g, r.o.Tier)), func(row Row, kind Kind) (string, error) {
+	err := r.each(in, reads(r.name, game.Loops(r.g, r.o.Tier)), func(row Row, kind Kind) (string, error) {
 		if r.name == step.Init && row.Key != Start(r.g)[0].Key {
 			return "the initial position", nil
 		}
@@ -310,15 +306,11 @@ func (r *reducer) do(last uint64) (err error) {
 		return r.located(err)
 	}
 	if r.writes.States {
-		states := rows.States
-		if r.name != step.Begin { // which writes all of them
-			r.union = r.stored.With(r.union[:0], states)
-			states = r.union
-		}
+		r.union = r.stored.With(r.union[:0], rows.States)
 		if !r.writes.Shards {
-			r.Records += int64(len(states))
+			r.Records += int64(len(r.union))
 		}
-		if err := r.states.Append(states); err != nil {
+		if err := r.states.Append(r.union); err != nil {
 			return err
 		}
 	}

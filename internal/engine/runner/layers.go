@@ -10,12 +10,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// ReducersBuffer reports whether the reducers of a game's jobs buffer the messages that they
-// send, as mappers do to merge them.
-func ReducersBuffer(m game.Method) bool {
-	return m.Layers != nil
-}
-
 // Rows are input rows of one kind for the map of a job by layers.
 type Rows struct {
 	Name   string // the packed source, for errors

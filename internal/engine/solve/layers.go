@@ -258,7 +258,7 @@ func (b *byLayers) toRun(ctx context.Context, until int) (firsts, seconds []bool
 			return &o.output
 		}
 	}
-	firsts, seconds = listsToRun(tierState{tabled: b.table.tabled, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
+	firsts, seconds = layersToRun(tierState{tabled: b.table.tabled, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
 		first: look(&b.firsts), second: look(&b.seconds)})
 	for tier := range firsts {
 		if err == nil && firsts[tier] && b.firsts.of[tier] != nil {

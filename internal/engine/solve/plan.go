@@ -50,10 +50,10 @@ func blocksToRun(s tierState) (first, second []bool) {
 	return first[:last+1], second
 }
 
-// listsToRun returns, by tier, which jobs of a game by lists must run: those of tiers without
+// layersToRun returns, by tier, which jobs of a game by layers must run: those of tiers without
 // values, and those whose messages a job that runs needs, or may need, if these messages have
 // been deleted.
-func listsToRun(s tierState) (first, second []bool) {
+func layersToRun(s tierState) (first, second []bool) {
 	first, second = make([]bool, len(s.tabled)), make([]bool, len(s.tabled))
 	for tier := 0; tier < len(s.tabled) && !s.stop; tier++ {
 		second[tier] = s.second(tier).mustRun(s.keepAll || !s.tabled[tier], second)

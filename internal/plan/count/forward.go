@@ -268,7 +268,7 @@ func (c *counter) expand(set []game.Position, emit func([]game.Position), t *Tie
 			all = all[:0]
 			won, ends, lost, number := 0, 0.0, 0.0, 0
 			for i, p := range set[task*taskSize : min(len(set), (task+1)*taskSize)] {
-				images = c.images(images[:0], p)
+				images = game.ImagesOf(images[:0], c.m.Layers, p)
 				number += len(images)
 				switch c.g.Primitive(p).Outcome() {
 				case game.Undecided:
@@ -321,12 +321,4 @@ func (c *counter) tierOf(p game.Position) int {
 		return s.SampledTier(p)
 	}
 	return game.TierOf(c.g, p)
-}
-
-// images appends the positions for which p stands.
-func (c *counter) images(dst []game.Position, p game.Position) []game.Position {
-	if s, ok := c.m.Layers.(game.Symmetric); ok {
-		return s.Images(dst, p)
-	}
-	return append(dst, p)
 }

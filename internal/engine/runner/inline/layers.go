@@ -234,11 +234,7 @@ func (w *layerWorker) do(i int, out *rowChunk) (err error) {
 	default:
 		out.rows, rows.Predecessors = rows.Predecessors, out.rows
 	}
-	switch {
-	case !w.writes.States:
-	case w.Step == step.Begin:
-		out.states, rows.States = rows.States, out.states
-	default:
+	if w.writes.States {
 		out.states = w.stored.With(out.states[:0], rows.States)
 	}
 	return nil
@@ -271,7 +267,7 @@ func (w *layerWorker) load(s layers.Interval) (err error) {
 
 // pick calls do with the predecessors of decided positions, see layers.Rows.
 func (w *layerWorker) pick(decided []layers.Row, do func(i int, predecessor game.Position) error) error {
-	return w.loader.Pick(w.stored.Edges, decided, func(i int, row layers.Row) error { return do(i, row.Word) })
+	return w.stored.EachEdge(&w.loader, decided, do)
 }
 
 // A layerFinal writes the lines of all positions, by key, and of their images. It reads the files of all tiers as one

@@ -27,7 +27,7 @@ type Budget struct {
 	Mappers int // number of mappers at a time
 
 	Driver, Mapper, Reducer int // of each process, as limit for its collector
-	Sort, Merge             int // buffers of each sort, and of each mapper for merging; see runner.ReducersBuffer
+	Sort, Merge             int // buffers of each sort, and of each mapper for merging; reducers by layers have one for what they send
 }
 
 // Divide divides memory (0 means 1 GiB) among the processes of a job. It plans as many mappers
@@ -44,14 +44,14 @@ func Divide(m game.Method, memory, reducers int) Budget {
 	}
 	rest := max(0, memory-least(m, mappers, reducers)) / 10 * 9
 	merging := mappers
-	if runner.ReducersBuffer(m) {
+	if m.Layers != nil {
 		merging += reducers
 	}
 	b := Budget{Mappers: mappers, Sort: leastBuffer + rest/2/reducers, Merge: leastBuffer + rest/4/merging}
 	b.Driver = driverMemory + tables(m) + mappers*feedMemory + reducers*partMemory
 	b.Reducer = processMemory + tables(m)
 	b.Mapper = b.Reducer + 2*b.Merge // doubled: garbage stays in memory until it is collected
-	if runner.ReducersBuffer(m) {
+	if m.Layers != nil {
 		b.Reducer = b.Mapper
 	}
 	return b
@@ -73,7 +73,7 @@ func Least(m game.Method, reducers int) int { return least(m, 1, reducers) }
 func least(m game.Method, mappers, reducers int) int {
 	process := processMemory + tables(m)
 	each := mappers*(feedMemory+process+2*leastBuffer) + reducers*(partMemory+process+sortMemory+leastBuffer)
-	if runner.ReducersBuffer(m) {
+	if m.Layers != nil {
 		each += reducers * 2 * leastBuffer
 	}
 	return driverMemory + tables(m) + each

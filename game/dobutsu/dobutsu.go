@@ -2,7 +2,7 @@
 // 2008; rules.txt has the rules. It was solved by Tetsuro Tanaka in 2009 ("An Analysis of a Board
 // Game 'Doubutsu Shogi'"). He counts 246,803,167 canonical positions: in 140,298,614 the player to
 // move can capture the lion, in 7,018,985 he has lost by a lion on the last row, and 99,485,568 are
-// open. As there, nobody plays on when he can capture the lion: he must do so. Repetitions do not
+// open. As there, a player who can capture the lion must do so. Repetitions do not
 // affect values: play that never ends is a draw.
 //
 // # The hash

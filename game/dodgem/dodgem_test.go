@@ -71,16 +71,7 @@ func againstOracle(t *testing.T, size int, start naive.Worth, positions int) {
 		if !ok || d.Finished(text) != "" {
 			continue
 		}
-		moves := d.Moves(text)
-		for _, m := range g.Moves(nil, p) {
-			if after := string(g.AppendText(nil, m.To)); after != moves[m.Name] {
-				t.Fatalf("%s: %q: move %s leads to %q, want %q", g.Spec(), text, m.Name, after, moves[m.Name])
-			}
-			delete(moves, m.Name)
-		}
-		if len(moves) > 0 {
-			t.Fatalf("%s: %q: the moves %v are missing", g.Spec(), text, moves)
-		}
+		gametest.SameMoves(t, g, p, d.Moves(text))
 	}
 }
 

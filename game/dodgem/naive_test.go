@@ -22,25 +22,7 @@ func (d naiveDodgem) Solve() map[string]naive.Worth {
 		rows = append(rows, ">"+strings.Repeat(".", n-1))
 	}
 	rows = append(rows, "."+strings.Repeat("^", n-1))
-	texts := []string{strings.Join(rows, "/") + " >"} // by number
-	numbers := map[string]uint64{texts[0]: 0}
-	successors := func(p uint64) []uint64 {
-		var all []uint64
-		for _, text := range d.Moves(texts[p]) {
-			if _, ok := numbers[text]; !ok {
-				numbers[text] = uint64(len(texts))
-				texts = append(texts, text)
-			}
-			all = append(all, numbers[text])
-		}
-		return all
-	}
-	worth := naive.SolveCyclic(0, func(p uint64) string { return d.Finished(texts[p]) }, successors)
-	values := make(map[string]naive.Worth)
-	for p, w := range worth {
-		values[texts[p]] = w
-	}
-	return values
+	return naive.SolveTexts(strings.Join(rows, "/")+" >", d.Finished, d.Moves)
 }
 
 // Finished returns Lose if all cars of the opponent have left the board, Win if the player

@@ -52,16 +52,7 @@ func TestOracle(t *testing.T) {
 func sameMoves(t *testing.T, g *rules, n naiveMills, p game.Position) {
 	t.Helper()
 	text := string(g.AppendText(nil, p))
-	moves := n.Moves(text)
-	for _, m := range g.Moves(nil, p) {
-		if after := string(g.AppendText(nil, m.To)); after != moves[m.Name] {
-			t.Fatalf("%s: %q: move %s leads to %q, want %q", g.Spec(), text, m.Name, after, moves[m.Name])
-		}
-		delete(moves, m.Name)
-	}
-	if len(moves) > 0 {
-		t.Fatalf("%s: %q: the moves %v are missing", g.Spec(), text, moves)
-	}
+	gametest.SameMoves(t, g, p, n.Moves(text))
 	if over := n.Finished(text) != ""; over != (g.Primitive(p) != 0) {
 		t.Fatalf("%s: %q is over: %v, want %v", g.Spec(), text, !over, over)
 	}

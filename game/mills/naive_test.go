@@ -194,21 +194,5 @@ func (n naiveMills) Finished(position string) string {
 
 // Solve returns the values of all positions that can be reached from the initial one.
 func (n naiveMills) Solve() map[string]naive.Worth {
-	texts := []string{n.start()} // by number
-	numbers := map[string]uint64{texts[0]: 0}
-	successors := func(p uint64) (all []uint64) {
-		for _, text := range n.Moves(texts[p]) {
-			if _, ok := numbers[text]; !ok {
-				numbers[text] = uint64(len(texts))
-				texts = append(texts, text)
-			}
-			all = append(all, numbers[text])
-		}
-		return all
-	}
-	values := make(map[string]naive.Worth)
-	for p, w := range naive.SolveCyclic(0, func(p uint64) string { return n.Finished(texts[p]) }, successors) {
-		values[texts[p]] = w
-	}
-	return values
+	return naive.SolveTexts(n.start(), n.Finished, n.Moves)
 }

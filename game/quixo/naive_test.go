@@ -14,25 +14,7 @@ type naiveQuixo int
 
 // Solve returns the values of all positions that can be reached from the initial one.
 func (q naiveQuixo) Solve() map[string]naive.Worth {
-	texts := []string{strings.Repeat("/"+strings.Repeat(".", int(q)), int(q))[1:] + " X"} // by number
-	numbers := map[string]uint64{texts[0]: 0}
-	successors := func(p uint64) []uint64 {
-		var all []uint64
-		for _, text := range q.Moves(texts[p]) {
-			if _, ok := numbers[text]; !ok {
-				numbers[text] = uint64(len(texts))
-				texts = append(texts, text)
-			}
-			all = append(all, numbers[text])
-		}
-		return all
-	}
-	worth := naive.SolveCyclic(0, func(p uint64) string { return q.Finished(texts[p]) }, successors)
-	values := make(map[string]naive.Worth)
-	for p, w := range worth {
-		values[texts[p]] = w
-	}
-	return values
+	return naive.SolveTexts(strings.Repeat("/"+strings.Repeat(".", int(q)), int(q))[1:]+" X", q.Finished, q.Moves)
 }
 
 // Finished returns Win if the player to move has a line, otherwise Lose if the other has one, otherwise "".

@@ -41,7 +41,7 @@ func TestOracle(t *testing.T) {
 			t.Fatalf("%q is %s, reached: %v; want %v", text, g.Values().Text(v), ok, w)
 		}
 		if w.Remoteness > 0 {
-			sameMoves(t, g, text)
+			gametest.SameMoves(t, g, p, q.Moves(text))
 		}
 		exchanged[g.Canonical(p)] = true
 		for _, image := range g.Images(nil, p) {
@@ -53,21 +53,6 @@ func TestOracle(t *testing.T) {
 	}
 	if len(different) != 4433 || len(exchanged) != 2219 {
 		t.Errorf("%d positions are different, %d with the players exchanged, want 4433 and 2219", len(different), len(exchanged))
-	}
-}
-
-// sameMoves checks the moves of a position that is not terminal against the oracle.
-func sameMoves(t *testing.T, g *rules, text string) {
-	t.Helper()
-	moves := naiveQuixo(g.Size).Moves(text)
-	for _, m := range g.Moves(nil, must.Get(g.Parse(text))(t)) {
-		if after := string(g.AppendText(nil, m.To)); after != moves[m.Name] {
-			t.Fatalf("%q: move %s leads to %q, want %q", text, m.Name, after, moves[m.Name])
-		}
-		delete(moves, m.Name)
-	}
-	if len(moves) > 0 {
-		t.Fatalf("%q: the moves %v are missing", text, moves)
 	}
 }
 
@@ -84,7 +69,7 @@ func TestWalks(t *testing.T) {
 					t.Fatalf("%q has ended with %v, want %q", text, got, want)
 				}
 				if want == "" {
-					sameMoves(t, g, text)
+					gametest.SameMoves(t, g, p, naiveQuixo(size).Moves(text))
 				}
 			}
 		}
@@ -190,28 +175,7 @@ func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 3), "", "X.O/.X./... O", "   /   /    X", "'XXX/OOO/__.' O", " X")
 }
 
-// BenchmarkEdge measures the moves of a position of 4×4 and their canonical forms.
-func BenchmarkEdge(b *testing.B) {
-	g := mustNew(b, 4)
-	r := rand.New(rand.NewPCG(3, 4))
-	var open []game.Position
-	for len(open) < 10000 {
-		for _, p := range gametest.Walk(r, g, 40) {
-			if g.Primitive(p) == 0 {
-				open = append(open, p)
-			}
-		}
-	}
-	var moves []game.Move
-	edges := 0
-	for b.Loop() {
-		for _, p := range open {
-			moves = g.Moves(moves[:0], p)
-			for i := range moves {
-				moves[i].To = g.Canonical(moves[i].To)
-			}
-			edges += len(moves)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(edges), "ns/edge")
+// BenchmarkEdges measures positions of 4×4.
+func BenchmarkEdges(b *testing.B) {
+	gametest.BenchmarkEdges(b, mustNew(b, 4), 40, func(game.Position) bool { return true })
 }

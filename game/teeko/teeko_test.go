@@ -82,16 +82,7 @@ func TestWalks(t *testing.T) {
 				if won != "" {
 					continue
 				}
-				moves := n.Moves(text)
-				for _, m := range g.Moves(nil, p) {
-					if after := string(g.AppendText(nil, m.To)); after != moves[m.Name] {
-						t.Fatalf("%q: move %s leads to %q, want %q", text, m.Name, after, moves[m.Name])
-					}
-					delete(moves, m.Name)
-				}
-				if len(moves) > 0 {
-					t.Fatalf("%q: the moves %v are missing", text, moves)
-				}
+				gametest.SameMoves(t, g, p, n.Moves(text))
 			}
 		}
 		if ends["B"] == 0 || ends["R"] == 0 {
@@ -203,28 +194,8 @@ func FuzzParse(f *testing.F) {
 	gametest.FuzzParse(f, mustNew(f, 0), "", "B..../...../...../...../..... R", "...../.BR../.RBB./..R.B/..R.. R", "'     /_____/     /     /     ' B", " B")
 }
 
-// BenchmarkEdge measures the moves of a position with eight stones and their canonical forms.
-func BenchmarkEdge(b *testing.B) {
+// BenchmarkEdges measures positions with eight stones.
+func BenchmarkEdges(b *testing.B) {
 	g := mustNew(b, 0)
-	r := rand.New(rand.NewPCG(3, 4))
-	var open []game.Position
-	for len(open) < 10000 {
-		for _, p := range gametest.Walk(r, g, 40) {
-			if g.Loops(g.Tier(p)) && g.Primitive(p) == 0 {
-				open = append(open, p)
-			}
-		}
-	}
-	var moves []game.Move
-	edges := 0
-	for b.Loop() {
-		for _, p := range open {
-			moves = g.Moves(moves[:0], p)
-			for i := range moves {
-				moves[i].To = g.Canonical(moves[i].To)
-			}
-			edges += len(moves)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(edges), "ns/edge")
+	gametest.BenchmarkEdges(b, g, 40, func(p game.Position) bool { return g.Loops(g.Tier(p)) })
 }

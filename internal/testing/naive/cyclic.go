@@ -92,6 +92,27 @@ func SolveCyclic(start uint64, finished func(uint64) string, successors func(uin
 	return all
 }
 
+// SolveTexts is SolveCyclic for a game whose positions are texts; moves returns those after a position, by the names of the
+// moves.
+func SolveTexts(start string, finished func(string) string, moves func(string) map[string]string) map[string]Worth {
+	texts, numbers := []string{start}, map[string]uint64{start: 0}
+	successors := func(p uint64) (all []uint64) {
+		for _, text := range moves(texts[p]) {
+			if _, ok := numbers[text]; !ok {
+				numbers[text] = uint64(len(texts))
+				texts = append(texts, text)
+			}
+			all = append(all, numbers[text])
+		}
+		return all
+	}
+	values := make(map[string]Worth)
+	for p, w := range SolveCyclic(0, func(p uint64) string { return finished(texts[p]) }, successors) {
+		values[texts[p]] = w
+	}
+	return values
+}
+
 // QuickCross is the game of that name on a board with W columns and H rows, in which
 // Connect pieces of the same kind in a line win.
 type QuickCross struct{ W, H, Connect int }

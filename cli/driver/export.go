@@ -35,7 +35,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw; solved, unsolvable), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
-			&cli.BoolFlag{Name: "canonical", Usage: "of a position and its images, the one that the table stores"},
+			&cli.BoolFlag{Name: "canonical", Usage: "write only the positions that the table stores, without their images"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 		},

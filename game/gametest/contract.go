@@ -241,7 +241,7 @@ func (c contract) checkCanonical(p game.Position) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	want, value := to(p), g.Values().Ended(g.Primitive(p), g.ToMove(p))
+	want, value := to(p), g.Values().Ended(game.KnownValue(g, p), g.ToMove(p))
 	for i, image := range images {
 		switch {
 		case i > 0 && image == images[i-1]:
@@ -252,7 +252,7 @@ func (c contract) checkCanonical(p game.Position) {
 			c.failf(p, "its image %d is of another tier", image)
 		case g.ToMove(image) != g.ToMove(p) && !g.Values().OfMover:
 			c.failf(p, "in its image %d it is the other player's turn, but values are not those of the mover", image)
-		case g.Values().Ended(g.Primitive(image), g.ToMove(image)) != value:
+		case g.Values().Ended(game.KnownValue(g, image), g.ToMove(image)) != value:
 			c.failf(p, "its image %d has another value", image)
 		}
 		if got := to(image); !slices.Equal(got, want) {

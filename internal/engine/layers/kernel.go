@@ -183,7 +183,10 @@ const endedTier = 1 << 16
 func (k *kernel) withKnown(bits State, v game.Value, mover game.Player) State {
 	switch k.resultOf(v, mover) {
 	case game.Wins:
-		return bits | wonBit | blockedBit
+		if n := v.Remoteness() + 1; bits.won() == 0 || n < bits.won() {
+			bits = bits&^(3<<wonShift) | State(n)<<wonShift
+		}
+		return bits | blockedBit
 	case game.Ties:
 		return bits | tiedBit | blockedBit
 	}
@@ -415,8 +418,8 @@ func (k *kernel) bestKnown(s State) (v game.Value, any bool) {
 			v, any = w, true
 		}
 	}
-	if s&wonBit != 0 {
-		add(k.successorValue(game.Wins, mover, 0))
+	if n := s.won(); n > 0 {
+		add(k.successorValue(game.Wins, mover, n-1))
 	}
 	if s&tiedBit != 0 {
 		add(k.successorValue(game.Ties, mover, 0))

@@ -9,16 +9,18 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Layered is a game.Layered and game.Symmetric given by a list of positions.
+// A Layered is a game.Layered, game.Symmetric and game.Decider given by a list of positions.
 type Layered struct {
 	listed
 	loops  []bool // by tier
 	images map[game.Position][]game.Position
+	known  map[game.Position]bool // the positions won in one move that the rules decide
 }
 
 var _ interface {
 	game.Layered
 	game.Symmetric
+	game.Decider
 } = (*Layered)(nil)
 
 // LayeredOptions are options of RandomLayered.
@@ -36,6 +38,8 @@ type LayeredOptions struct {
 	Long bool
 	// Sparse means that keys are spread over 64 bits. Otherwise, they are 0, 1 and so on.
 	Sparse bool
+	// Decides means that the rules decide about half of the positions that are won in one move.
+	Decides bool
 }
 
 // RandomOptions returns options of one of the kinds of games, small if they are not long.
@@ -45,12 +49,13 @@ func RandomOptions(r *rand.Rand) LayeredOptions {
 	if r.IntN(8) == 0 {
 		o.Long, o.Positions = true, 600
 	}
+	o.Decides = r.IntN(2) == 0
 	return o
 }
 
 // RandomLayered returns a random game with a group of symmetries. It uses everything that the interfaces
 // allow: inner moves, empty tiers, ties, draws, several moves to a position and to its images, positions with
-// fewer images than the group has elements, unreachable positions. The canonical position is any one of
+// fewer images than the group has elements, unreachable positions, positions that the rules decide. The canonical position is any one of
 // the images.
 func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
 	all := symmetries()
@@ -233,6 +238,7 @@ func (d *design) game() *Layered {
 		},
 		loops:  d.loops,
 		images: make(map[game.Position][]game.Position),
+		known:  make(map[game.Position]bool),
 	}
 	if !d.impartial {
 		g.values.Players = [2]string{"left", "right"}
@@ -255,7 +261,20 @@ func (d *design) game() *Layered {
 		}
 	}
 	g.start = keys[place{0, d.orbits[0].images[d.r.IntN(len(d.orbits[0].images))]}]
+	for i, x := range d.orbits {
+		for _, p := range g.images[keys[place{i, x.images[0]}]] {
+			g.known[p] = d.o.Decides && i%2 == 0 && g.winsAtOnce(p)
+		}
+	}
 	return g
+}
+
+// winsAtOnce reports whether the player to move at p can win by a move.
+func (g *Layered) winsAtOnce(p game.Position) bool {
+	win := g.values.Ended(game.NewValue(game.WinFor(g.ToMove(p)), 1), g.ToMove(p))
+	return slices.ContainsFunc(g.Moves(nil, p), func(m game.Move) bool {
+		return g.values.Before(g.values.Ended(g.Primitive(m.To), g.ToMove(m.To))) == win
+	})
 }
 
 // keys gives each image of each orbit a random key.
@@ -311,6 +330,14 @@ func (d *design) node(i int, image elements, keys map[place]game.Position) node 
 
 // Loops reports whether the tier may have inner moves.
 func (g *Layered) Loops(tier int) bool { return g.loops[tier] }
+
+// Known returns the value that the rules decide.
+func (g *Layered) Known(p game.Position) game.Value {
+	if g.known[p] {
+		return game.NewValue(game.WinFor(g.ToMove(p)), 1)
+	}
+	return g.Primitive(p)
+}
 
 // Canonical returns the first of the images.
 func (g *Layered) Canonical(p game.Position) game.Position { return g.images[p][0] }

@@ -51,7 +51,7 @@ func TestSolve(t *testing.T) {
 func TestCompare(t *testing.T) {
 	eachLayered(t, 50, func(_ testgames.LayeredOptions, g *testgames.Layered) {
 		right := make(map[game.Position]game.Value)
-		for p, v := range testgames.Solve(g) {
+		for p, v := range testgames.Stored(g) {
 			right[g.Canonical(p)] = v
 		}
 		keys := slices.Sorted(maps.Keys(right))
@@ -76,7 +76,10 @@ func TestLayeredKinds(t *testing.T) {
 	games := make(map[string]int)
 	eachLayered(t, 1000, func(o testgames.LayeredOptions, g *testgames.Layered) {
 		values := testgames.Solve(g)
-		has := map[string]bool{"unreachable positions": len(g.Positions()) > len(values)}
+		has := map[string]bool{
+			"unreachable positions":         len(g.Positions()) > len(values),
+			"positions that are not stored": len(values) > len(testgames.Stored(g)),
+		}
 		for p, v := range values {
 			images := g.Images(nil, p)
 			one := images[0]
@@ -93,6 +96,7 @@ func TestLayeredKinds(t *testing.T) {
 				"a tie":                           v.Outcome() == game.Tie && v.Remoteness() > 0,
 				"a draw of players in any order":  !o.OfMover && !v.Valid(),
 				"a far tie":                       o.TiesLate && v.Outcome() == game.Tie && v.Remoteness() > 0,
+				"a position known as won":         g.Known(p) != g.Primitive(p),
 			} {
 				has[what] = has[what] || yes
 			}

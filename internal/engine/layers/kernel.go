@@ -388,7 +388,7 @@ func (k *kernel) checkMessage(m Row) error {
 // value returns the value of a position with the given state that has received the given messages.
 func (k *solve) value(p game.Position, state State, messages []Row) (game.Value, error) {
 	if v := state.Value(); v != 0 {
-		if len(messages) > 0 {
+		if len(messages) > 0 && k.reversible == nil {
 			return 0, &PositionError{k.g, p, "received a message, but the position is terminal"}
 		}
 		return v, nil
@@ -447,7 +447,7 @@ const (
 // sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
 func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
 	if k.reversible != nil {
-		if game.KnownValue(k.g, p) != 0 {
+		if !k.batched && game.KnownValue(k.g, p) != 0 {
 			return nil
 		}
 		return k.sendReversed(p, v, which)

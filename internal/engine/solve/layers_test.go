@@ -26,11 +26,20 @@ func TestLongLayers(t *testing.T) {
 	solveLayers(t, 60, 20_000)
 }
 
+// batchedLayered and batchedBackward are games that are game.Batched.
+type (
+	batchedLayered  struct{ *testgames.Layered }
+	batchedBackward struct{ *testgames.LayeredBackward }
+)
+
+func (g batchedLayered) Batch([]game.Position) (game.Game, error)  { return g.Layered, nil }
+func (g batchedBackward) Batch([]game.Position) (game.Game, error) { return g.LayeredBackward, nil }
+
 func solveLayers(t *testing.T, first, end uint64) {
 	for seed := first; seed < end; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		graph := testgames.RandomLayered(r, testgames.RandomOptions(r))
-		games := []game.Game{graph, graph.Backward()}
+		games := []game.Game{graph, graph.Backward(), batchedLayered{graph}, batchedBackward{graph.Backward()}}
 		if graph.Tiers() == 0 && graph.Values().TiesSoon {
 			games = append(games, struct{ game.Symmetric }{graph})
 		}

@@ -40,6 +40,8 @@ type LayeredOptions struct {
 	Sparse bool
 	// Decides means that the rules decide about half of the positions that are won in one move.
 	Decides bool
+	// Ties means that play ends with a tie more often than with a win.
+	Ties bool
 }
 
 // RandomOptions returns options of one of the kinds of games, small if they are not long.
@@ -49,7 +51,7 @@ func RandomOptions(r *rand.Rand) LayeredOptions {
 	if r.IntN(8) == 0 {
 		o.Long, o.Positions = true, 600
 	}
-	o.Decides = r.IntN(2) == 0
+	o.Decides, o.Ties = r.IntN(2) == 0, r.IntN(3) == 0
 	return o
 }
 
@@ -138,6 +140,10 @@ func (d *design) add() {
 		in = append(in, d.r.IntN(tiers))
 	}
 	slices.Sort(in)
+	ends := []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.FirstWins, game.SecondWins}
+	if d.o.Ties {
+		ends[3], ends[4] = game.Tie, game.Tie
+	}
 	turns := d.o.Long && (d.o.OfMover || d.r.IntN(2) == 0)
 	for n := 0; n < d.o.Positions; {
 		i := len(d.orbits)
@@ -145,7 +151,7 @@ func (d *design) add() {
 			images: d.cosets(d.randomSubgroup(d.r, d.keeps)),
 			tier:   in[i],
 			mover:  game.Player(d.r.IntN(2)),
-			end:    []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.FirstWins, game.SecondWins}[d.r.IntN(5)],
+			end:    ends[d.r.IntN(len(ends))],
 		}
 		if turns {
 			x.mover = game.Player(i % 2)

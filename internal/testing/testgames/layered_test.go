@@ -101,8 +101,12 @@ func TestLayeredKinds(t *testing.T) {
 				has[what] = has[what] || yes
 			}
 			var led []game.Position
+			near, far := game.MaxRemoteness, 0 // remoteness of ties in later tiers
 			for _, m := range g.Moves(nil, p) {
 				c := g.Canonical(m.To)
+				if n := values[m.To].Remoteness(); values[m.To].Outcome() == game.Tie && g.Tier(m.To) > g.Tier(p) {
+					near, far = min(near, n), max(far, n)
+				}
 				for what, yes := range map[string]bool{
 					"several moves to images":          slices.Contains(led, c),
 					"a move to itself":                 m.To == p,
@@ -116,6 +120,8 @@ func TestLayeredKinds(t *testing.T) {
 				}
 				led = append(led, c)
 			}
+			has["a tie by the nearest of ties in later tiers"] = has["a tie by the nearest of ties in later tiers"] ||
+				g.Loops(g.Tier(p)) && near < far && v.Outcome() == game.Tie && v.Remoteness() == near+1
 		}
 		for what, yes := range has {
 			if yes {

@@ -1,10 +1,5 @@
 package game
 
-import (
-	"cmp"
-	"slices"
-)
-
 // MaxMoves is the largest number of successors of a position.
 const MaxMoves = 1<<16 - 1
 
@@ -18,29 +13,15 @@ type Reversible interface {
 	Predecessors(dst []Position, p Position) []Position
 }
 
-// DistinctMoves removes duplicates: of several moves to the same position, it keeps one. It
-// may change the order of the moves.
-func DistinctMoves(moves []Move) []Move {
-	const few = 16
-	if len(moves) > few {
-		slices.SortFunc(moves, func(a, b Move) int { return cmp.Compare(a.To, b.To) })
-		return slices.CompactFunc(moves, func(a, b Move) bool { return a.To == b.To })
-	}
-	n := 0
-	seen := uint64(0) // a bit for each position of moves[:n], which others may share
-next:
-	for i := range moves {
-		bit := uint64(1) << (moves[i].To * 0x9e3779b97f4a7c15 >> 58)
-		for j := 0; seen&bit != 0 && j < n; j++ {
-			if moves[j].To == moves[i].To {
-				continue next
-			}
-		}
-		seen |= bit
-		if i != n {
-			moves[n] = moves[i]
-		}
-		n++
-	}
-	return moves[:n]
+// A Successor is a position after a move, the canonical one of its images.
+type Successor struct {
+	Position
+	Known Value // see KnownValue
+}
+
+// An Expander computes all successors of a position at once, faster than Moves, Canonical and Known do. It is optional.
+type Expander interface {
+	Game
+	// Successors appends the positions after the moves of p, in any order; some may be there twice.
+	Successors(dst []Successor, p Position) []Successor
 }

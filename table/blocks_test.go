@@ -193,13 +193,13 @@ func TestVerifyDamage(t *testing.T) {
 	}{
 		{"nothing", reached, func(*block.Block, int) {}, ""},
 		{"value of the start", start, func(b *block.Block, slot int) { b.Val[slot] ^= 1 << 3 }, "as its moves lead to"},
-		{"value of the last position", last(t), func(b *block.Block, slot int) { b.Val[slot] ^= 3 }, "it is terminal"},
+		{"value of the last position", last(t), func(b *block.Block, slot int) { b.Val[slot] ^= 3 }, "the rules decide it"},
 		{"value", reached, func(b *block.Block, slot int) { b.Val[slot] ^= 3 }, "as its moves lead to"},
 		{"remoteness", reached, func(b *block.Block, slot int) { b.Val[slot] += 8 }, "as its moves lead to"},
 		{"no outcome", reached, func(b *block.Block, slot int) { b.Val[slot] = 4 }, "no outcome"},
 		{"no value", reached, func(b *block.Block, slot int) { b.Done.Remove(slot); b.Open.Add(slot) }, "has no value"},
 		{"finished too early", reached, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 0)) }, "not terminal"},
-		{"not finished", finished, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 1)) }, "it is terminal"},
+		{"not finished", finished, func(b *block.Block, slot int) { b.Val[slot] = byte(game.NewValue(game.FirstWins, 1)) }, "the rules decide it"},
 		{"removed", reached, func(b *block.Block, slot int) { b.Done.Remove(slot) }, "is missing"},
 		{"unreachable", floating, func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 2 }, "cannot be reached"},
 	} {

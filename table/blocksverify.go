@@ -215,7 +215,7 @@ func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint
 		case !value.Valid():
 			return t.fault(found, slot, fmt.Sprintf("the value byte %d has no outcome", value))
 		case want.Done.Has(slot) && value != game.Value(want.Val[slot]):
-			return t.fault(found, slot, fmt.Sprintf("expected %s (it is terminal), found %s", t.text(game.Value(want.Val[slot])), t.text(value)))
+			return t.fault(found, slot, fmt.Sprintf("expected %s (the rules decide it), found %s", t.text(game.Value(want.Val[slot])), t.text(value)))
 		case want.Open.Has(slot) && value.Remoteness() == 0:
 			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 func (t *rowLists) verify(ctx context.Context, report func(share float64)) error {
@@ -19,7 +20,7 @@ func (t *rowLists) verify(ctx context.Context, report func(share float64)) error
 
 // intervalRows is the number of rows that are checked at a time, and read at a time to find
 // successors.
-const intervalRows = 1 << 12
+const intervalRows = streamfmt.CellRows
 
 // keepRows is the number of rows that a worker of the check caches.
 const keepRows = rulesKeep / 16

@@ -231,13 +231,19 @@ func (t *Table) Positions() (all uint64, err error) {
 	return all, nil
 }
 
-// Lookup returns the value of a position; ok is false if play can reach neither it nor an image of it. It reads a part
-// of an index and one block or cell, unless it has read them recently.
+// Lookup returns the value of a position; ok is false if play can reach neither it nor an image of it. A position after
+// one that a game.Decider decides is not stored; its value is that of the rules. Lookup reads a part of an index and one
+// block or cell, unless it has read them recently.
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err := t.g.Check(p); err != nil {
 		return 0, false, err
 	}
-	return t.contents.lookup(p)
+	v, ok, err = t.contents.lookup(p)
+	if g, decides := t.g.(game.Decider); decides && !ok && err == nil {
+		v = g.Values().Ended(g.Known(p), g.ToMove(p))
+		ok = v != 0
+	}
+	return v, ok, err
 }
 
 // A Choice is a move with the value of the position it leads to.

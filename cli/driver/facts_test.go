@@ -3,6 +3,8 @@
 package driver_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +114,45 @@ func TestLongMancala(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("mancala %s: %s, want %s\n%s", board, got, want, out)
+		}
+		must.OK(t, os.RemoveAll(dir))
+	}
+}
+
+// TestLongCycles solves games with cycles, and checks the value, the number of positions by outcome and the largest remoteness
+// against published figures and those of independently written programs, which docs/notes/games.md names. Dobutsu shogi
+// takes eight minutes of CPU, and 8 GB of disk.
+func TestLongCycles(t *testing.T) {
+	longtest.Skip(t)
+	for solve, want := range map[string]struct {
+		value    string
+		outcomes map[string]uint64
+		longest  int
+	}{
+		"dobutsu":                  {"LOSE in 78", map[string]uint64{"WIN": 56_474_473 + 140_298_614, "LOSE": 40_328_395 + 7_018_985, "DRAW": 2_682_700}, 173},
+		"mills --men 5":            {"DRAW", map[string]uint64{"WIN": 631_982, "LOSE": 380_089, "DRAW": 108_674}, 74},
+		"mills --men 6":            {"DRAW", map[string]uint64{"WIN": 1_467_733, "LOSE": 974_903, "DRAW": 217_652}, 119},
+		"mills --men 7":            {"WIN in 25", map[string]uint64{"WIN": 13_203_235, "LOSE": 8_792_253, "DRAW": 377_836}, 70},
+		"quixo --size 4":           {"WIN in 21", nil, 22},
+		"teeko":                    {"DRAW", nil, 39},
+		"teeko --variant advanced": {"WIN in 13", nil, 60},
+	} {
+		dir := filepath.Join(t.TempDir(), "d")
+		drive(t, strings.Fields("solve "+solve+" --final no"), dir)
+		var s struct{ Value string }
+		must.OK(t, json.Unmarshal(must.Get(exec.Command("driver", "stats", "--json", "--data", dir).Output())(t), &s))
+		lines := must.Get(csv.NewReader(bytes.NewReader(must.Get(exec.Command("driver", "stats", "--csv", "--data", dir).Output())(t))).ReadAll())(t)
+		longest, outcomes := 0, map[string]uint64{}
+		for _, line := range lines[1:] {
+			of := line[len(line)-3:] // without the tier
+			n, _ := strconv.Atoi(of[1])
+			longest = max(longest, n)
+			if n := must.Get(strconv.ParseUint(of[2], 10, 64))(t); n > 0 {
+				outcomes[of[0]] += n
+			}
+		}
+		if s.Value != want.value || longest != want.longest || want.outcomes != nil && !maps.Equal(outcomes, want.outcomes) {
+			t.Errorf("%s: %s, %v, longest %d; want %+v", solve, s.Value, outcomes, longest, want)
 		}
 		must.OK(t, os.RemoveAll(dir))
 	}

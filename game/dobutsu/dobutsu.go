@@ -42,7 +42,7 @@ const (
 	full          = 1<<squares - 1 // the set of all squares and the hand
 	squareNames   = "*a1a2a3a4b1b2b3b4c1c2c3c4"
 	boards        = 1_842_690_096 // their number
-	mirrored      = 2             // a view beside those of First and Second
+	mirrored      = 2             // added to First and Second for views of the mirror image
 )
 
 // A place is states times a square, plus the state of the piece there, which is a sum.
@@ -84,7 +84,7 @@ type numbering struct {
 type rules struct {
 	numberings [kinds + 1][squares + 1]numbering      // by kind and size of the set of free squares and the hand
 	nth        [1 << squares][squares]uint8           // the elements of a set
-	views      [3][places]place                       // a place as First and Second see it, who move up, and mirrored
+	views      [4][places]place                       // a place as First and Second see it, who move up, and both mirrored
 	targets    [2][len(letters)][squares]uint16       // where a player's piece can move, or be dropped
 	names      [len(letters)][squares][squares]string // of moves
 	start      game.Position
@@ -107,6 +107,9 @@ func New() game.Symmetric {
 			mirror = (s+width*height-height-(s-1)/height*2*height)*states | p%states
 		}
 		r.views[game.First][p], r.views[game.Second][p], r.views[mirrored][p] = p, turned^others, mirror
+	}
+	for p, turned := range r.views[game.Second] {
+		r.views[mirrored+game.Second][p] = r.views[mirrored][turned]
 	}
 	for n := range r.numberings[kinds] {
 		r.numberings[kinds][n].boards = 1
@@ -199,25 +202,30 @@ func (r *rules) key(b *board, view int) game.Position {
 	return uint64(n) + boards*uint64(view%mirrored)
 }
 
-// mirror returns the mirror image of p for the first player.
-func (r *rules) mirror(p game.Position) game.Position {
-	b := r.board(p % boards)
-	return r.key(&b, mirrored)
+// canonical returns the canonical position of a board with a player to move. The lions alone often decide.
+func (r *rules) canonical(b *board, player game.Player) game.Position {
+	p, view := r.key(b, int(player))%boards, &r.views[mirrored+player]
+	if uint64(r.numberings[lion][squares].number[view[b[0]]][view[b[1]]]) > p {
+		return p
+	}
+	return min(p, r.key(b, mirrored+int(player))%boards)
 }
 
-// Canonical returns the least of the images of p. The lions alone often decide.
+// Canonical returns the least of the images of p.
 func (r *rules) Canonical(p game.Position) game.Position {
 	pair, view := r.lions(p), &r.views[mirrored]
 	if uint64(r.numberings[lion][squares].number[view[pair[0]]][view[pair[1]]]) > p%boards {
 		return p % boards
 	}
-	return min(p%boards, r.mirror(p))
+	b := r.board(p)
+	return r.canonical(&b, r.ToMove(p))
 }
 
 // Images appends the images of p.
 func (r *rules) Images(dst []game.Position, p game.Position) []game.Position {
-	a, b := p%boards, r.mirror(p)
-	return game.Distinct(append(dst, a, b, boards+a, boards+b), len(dst))
+	b := r.board(p % boards)
+	p, image := p%boards, r.key(&b, mirrored)
+	return game.Distinct(append(dst, p, image, boards+p, boards+image), len(dst))
 }
 
 // Info describes the game.
@@ -258,10 +266,8 @@ func (r *rules) Check(p game.Position) error {
 // Primitive returns a loss for the player to move if his lion is captured, or if the other lion
 // stands on the last row and he cannot capture it.
 func (r *rules) Primitive(p game.Position) game.Value {
-	for _, at := range r.lions(p) {
-		if at/states == hand || at&others != 0 && at/states%height == 0 && !r.catches(p) {
-			return game.NewValue(game.WinFor(r.ToMove(p).Other()), 0)
-		}
+	if v := r.Known(p); v.Remoteness() == 0 {
+		return v
 	}
 	return 0
 }
@@ -269,16 +275,35 @@ func (r *rules) Primitive(p game.Position) game.Value {
 // Known returns the value of a position that the rules decide: that of Primitive, or a win in one
 // move if the player to move can capture the lion. Tanaka does not count positions after these.
 func (r *rules) Known(p game.Position) game.Value {
-	if v := r.Primitive(p); v != 0 || !r.catches(p) {
-		return v
-	}
-	return game.NewValue(game.WinFor(r.ToMove(p)), 1)
+	b, player := r.board(p), r.ToMove(p)
+	return known(r.result(&b, player), player)
 }
 
-// catches reports whether the player to move can capture the lion.
-func (r *rules) catches(p game.Position) bool {
-	b := r.board(p)
-	return r.reach(&b, r.ToMove(p)) != full
+// known returns the value of a result that the rules know for a player to move.
+func known(result game.Result, player game.Player) game.Value {
+	switch result {
+	case game.Wins:
+		return game.NewValue(game.WinFor(player), 1)
+	case game.Loses:
+		return game.NewValue(game.WinFor(player.Other()), 0)
+	}
+	return 0
+}
+
+// result returns the result for the player to move at a board if the rules know it, or else game.Draws.
+func (r *rules) result(b *board, player game.Player) game.Result {
+	if b[0]/states == hand || b[1]/states == hand {
+		return game.Loses
+	}
+	if r.reach(b, player) != full {
+		return game.Wins
+	}
+	for _, at := range b[:2] {
+		if at&others != place(player) && at/states%height == place(player) {
+			return game.Loses
+		}
+	}
+	return game.Draws
 }
 
 // reach returns the set of the squares to which a player may move or drop pieces: that of the
@@ -313,11 +338,30 @@ func (r *rules) addMoves(from, to int) {
 // Moves appends the moves, named by the letter of the piece, its square and the square to which it
 // moves, or * and the square for a drop: Cb3b2, C*b2.
 func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
-	if r.Primitive(p) != 0 {
-		return dst
-	}
+	next := r.ToMove(p).Other()
+	r.each(p, func(after *board, letter int, from, to place) {
+		dst = append(dst, game.Move{Name: r.names[letter][from][to], To: r.key(after, int(next))})
+	})
+	return dst
+}
+
+// Successors implements game.Expander. In a canonical position, the first player is to move.
+func (r *rules) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	next := r.ToMove(p).Other()
+	r.each(p, func(after *board, _ int, _, _ place) {
+		dst = append(dst, game.Successor{Position: r.canonical(after, next), Known: known(r.result(after, next), game.First)})
+	})
+	return dst
+}
+
+// each calls do for each move of p, with the board after it.
+func (r *rules) each(p game.Position, do func(after *board, letter int, from, to place)) {
 	b, player := r.board(p), r.ToMove(p)
+	if r.result(&b, player) == game.Loses {
+		return
+	}
 	next, reach := player.Other(), r.reach(&b, player)
+	var after board  // one, as it escapes
 	var of [2]uint16 // the squares of each player
 	var on [squares]int
 	for i, at := range b {
@@ -335,7 +379,8 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 				to &^= of[next]
 			}
 			for ; to != 0; to &= to - 1 {
-				t, after := bits.TrailingZeros16(to), b
+				t := bits.TrailingZeros16(to)
+				after = b
 				if of[next]>>t&1 != 0 {
 					after[on[t]] = hand*states | place(player)
 				}
@@ -343,11 +388,10 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 				if letter == chick && from != hand && t%height == 1-int(player) {
 					after[i] |= hen
 				}
-				dst = append(dst, game.Move{Name: r.names[letter][from][t], To: r.key(&after, int(next))})
+				do(&after, letter, from, place(t))
 			}
 		}
 	}
-	return dst
 }
 
 // on returns a function that returns the content of a square of the grid. A captured lion is not shown.

@@ -184,7 +184,7 @@ func TestMoveCountContract(t *testing.T) {
 		want      string
 	}{
 		{game.MaxMoves, true, ""},
-		{game.MaxMoves + 1, true, "it has 65536 moves, at most 65535"},
+		{game.MaxMoves + 1, true, "it has 65536 successors, at most 65535"},
 		{game.MaxMoves + 1, false, ""},
 		{0, true, "finished is false, but there are 0 moves"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -26,8 +27,8 @@ const (
 	looks      = 4 // positions per game that are used to check a game.Searched
 )
 
-// Contract checks the contract of game.Game, and of game.Layered, Tiered, Halved, Symmetric, Reversible, Decider or
-// Searched if g implements them. It uses the positions of random games, random keys, and random texts,
+// Contract checks the contract of game.Game, and of game.Layered, Tiered, Halved, Symmetric, Reversible, Decider, Expander
+// or Searched if g implements them. It uses the positions of random games, random keys, and random texts,
 // which may be invalid. The game may have any size. The bounds of a Searched game after more than a few plies are
 // checked by CheckSearched.
 func Contract(t testing.TB, g game.Game) {
@@ -291,8 +292,25 @@ func (c contract) checkMoves(p game.Position, finished bool) {
 			c.failf(p, "move %s leads from tier %d to %d", m.Name, from, to)
 		}
 	}
-	if n := len(game.DistinctMoves(moves)); n > game.MaxMoves {
-		c.failf(p, "it has %d moves, at most %d can be counted", n, game.MaxMoves)
+	want := make(map[game.Successor]bool)
+	for _, m := range moves {
+		to := m.To
+		if s, ok := g.(game.Symmetric); ok {
+			to = s.Canonical(to)
+		}
+		want[game.Successor{Position: to, Known: game.KnownValue(g, to)}] = true
+	}
+	if n := len(want); n > game.MaxMoves {
+		c.failf(p, "it has %d successors, at most %d can be counted", n, game.MaxMoves)
+	}
+	if e, ok := g.(game.Expander); ok {
+		got := make(map[game.Successor]bool)
+		for _, s := range e.Successors(nil, p) {
+			got[s] = true
+		}
+		if !maps.Equal(got, want) {
+			c.failf(p, "its Successors are %v, want %v", got, want)
+		}
 	}
 }
 

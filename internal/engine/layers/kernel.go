@@ -1,6 +1,7 @@
 package layers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -65,6 +66,7 @@ func NewKernel(name string, g game.Game, at Stage, out *Outbox, known bool) Kern
 	k.symmetric, _ = g.(game.Symmetric)
 	k.reversible, _ = g.(game.Reversible)
 	k.layered, _ = g.(game.Layered)
+	k.expander, _ = g.(game.Expander)
 	switch {
 	case name == step.Begin:
 		return &begin{k}
@@ -89,6 +91,7 @@ type kernel struct {
 	layered    game.Layered    // nil: one tier
 	symmetric  game.Symmetric  // nil: each position is stored
 	reversible game.Reversible // nil: predecessors are stored
+	expander   game.Expander   // nil: the successors are those of Moves
 	known      bool
 	asked      game.Game // g, with the positions of batch computed
 	batched    bool
@@ -99,7 +102,8 @@ type kernel struct {
 	draws      bool // play from the tier may never end
 	out        *Outbox
 	moves      []game.Move
-	tiers      []int // of moves
+	next       []game.Successor
+	tiers      []int // of next
 	before     []game.Position
 }
 
@@ -130,41 +134,29 @@ func (k *kernel) ask(rows []Row, first bool) (err error) {
 	return err
 }
 
-// answer asks the rules for a position that ask has had computed. It sets the moves, one for each successor, their
-// tiers, and which of the successors the rules decide. These are not asked for in a game that is Batched.
+// answer asks the rules for a position that ask has had computed. It sets the successors, each once, and their
+// tiers. Which of them the rules decide is not asked for in a game that is Batched.
 func (k *kernel) answer(p game.Position) (State, error) {
 	mover := k.asked.ToMove(p)
-	k.moves, k.tiers = k.moves[:0], k.tiers[:0]
+	k.next, k.tiers = k.next[:0], k.tiers[:0]
 	if v := game.KnownValue(k.asked, p); v != 0 {
 		return decided(k.values.Ended(v, mover)), nil
 	}
-	k.moves = k.asked.Moves(k.moves, p)
-	if k.symmetric != nil {
-		for i := range k.moves {
-			k.moves[i].To = k.symmetric.Canonical(k.moves[i].To)
-		}
-	}
-	k.moves = game.DistinctMoves(k.moves)
-	if n := len(k.moves); n == 0 {
+	k.expand(p)
+	if n := len(k.next); n == 0 {
 		return 0, &PositionError{k.g, p, "it is not terminal, and has no moves"}
 	} else if n > game.MaxMoves {
 		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, at most %d are provided for", n, game.MaxMoves)}
 	}
 	inner, outer, known := 0, 0, State(0)
-	for _, m := range k.moves {
-		tier := k.tierOf(m.To)
+	for _, s := range k.next {
+		tier := k.tierOf(s.Position)
 		if tier < k.tier || tier == k.tier && !k.loops || tier > k.last {
-			return 0, k.errTier(p, m.To, tier)
-		}
-		ended := false
-		if !k.batched {
-			if v := game.KnownValue(k.g, m.To); v != 0 {
-				known = k.withKnown(known, k.values.Ended(v, k.g.ToMove(m.To)), mover)
-				ended = true
-			}
+			return 0, k.errTier(p, s.Position, tier)
 		}
 		switch {
-		case ended:
+		case s.Known != 0:
+			known = k.withKnown(known, k.values.Ended(s.Known, k.g.ToMove(s.Position)), mover)
 			tier |= endedTier
 		case tier == k.tier:
 			inner++
@@ -174,6 +166,49 @@ func (k *kernel) answer(p game.Position) (State, error) {
 		k.tiers = append(k.tiers, tier)
 	}
 	return opened(mover, known, inner, outer), nil
+}
+
+// expand sets the successors of p, each once.
+func (k *kernel) expand(p game.Position) {
+	if k.next = k.next[:0]; k.expander != nil {
+		k.next = distinct(k.expander.Successors(k.next, p))
+		return
+	}
+	k.moves = k.asked.Moves(k.moves[:0], p)
+	for _, m := range k.moves {
+		if k.symmetric != nil {
+			m.To = k.symmetric.Canonical(m.To)
+		}
+		k.next = append(k.next, game.Successor{Position: m.To})
+	}
+	k.next = distinct(k.next)
+	for i := 0; i < len(k.next) && !k.batched; i++ {
+		k.next[i].Known = game.KnownValue(k.g, k.next[i].Position)
+	}
+}
+
+// distinct removes duplicates: each position stays once. It may change the order.
+func distinct(all []game.Successor) []game.Successor {
+	const few = 16
+	if len(all) > few {
+		slices.SortFunc(all, func(a, b game.Successor) int { return cmp.Compare(a.Position, b.Position) })
+		return slices.CompactFunc(all, func(a, b game.Successor) bool { return a.Position == b.Position })
+	}
+	n := 0
+	seen := uint64(0) // a bit for each position of all[:n], which others may share
+next:
+	for _, s := range all {
+		bit := uint64(1) << (s.Position * 0x9e3779b97f4a7c15 >> 58)
+		for j := 0; seen&bit != 0 && j < n; j++ {
+			if all[j].Position == s.Position {
+				continue next
+			}
+		}
+		seen |= bit
+		all[n] = s
+		n++
+	}
+	return all[:n]
 }
 
 // endedTier is added to a tier in kernel.tiers for a successor that the rules decide.
@@ -235,7 +270,7 @@ func (k *possible) Do(r *Rows) error {
 		}
 		r.States = append(r.States, Row{Key: row.Key, Word: uint64(state)})
 		k.Positions++
-		if len(k.moves) == 0 {
+		if len(k.next) == 0 {
 			k.Finished++
 		}
 		if err := k.send(row.Key); err != nil {
@@ -248,11 +283,11 @@ func (k *possible) Do(r *Rows) error {
 // send sends a position to its successors. The row of a successor that the rules decide, or of any in a Reversible game, names
 // no predecessor: none will get its value.
 func (k *possible) send(p game.Position) error {
-	for i, m := range k.moves {
+	for i, s := range k.next {
 		tier := k.tiers[i] &^ endedTier
-		row, to := Row{Key: m.To, Word: p}, At(tier, 0)
+		row, to := Row{Key: s.Position, Word: p}, At(tier, 0)
 		if k.reversible != nil || tier != k.tiers[i] {
-			row.Word = m.To
+			row.Word = s.Position
 		}
 		if tier == k.tier {
 			if k.pass == game.MaxRemoteness {
@@ -264,7 +299,7 @@ func (k *possible) send(p game.Position) error {
 			return err
 		}
 	}
-	k.Messages += int64(len(k.moves))
+	k.Messages += int64(len(k.next))
 	return nil
 }
 

@@ -190,8 +190,12 @@ func (c contract) checkKnown(p game.Position) {
 	wins := func(m game.Move) bool {
 		return vs.Before(vs.Ended(g.Primitive(m.To), g.ToMove(m.To))) == vs.Ended(v, mover)
 	}
-	if v != ended && (v != game.NewValue(game.WinFor(mover), 1) || !slices.ContainsFunc(g.Moves(nil, p), wins)) {
+	moves := g.Moves(nil, p)
+	if v != ended && (v != game.NewValue(game.WinFor(mover), 1) || !slices.ContainsFunc(moves, wins)) {
 		c.failf(p, "Known is %d, want the value of Primitive, %d, or a win by a move that ends play", v, ended)
+	}
+	if v != ended && slices.ContainsFunc(moves, func(m game.Move) bool { return g.Known(m.To) == 0 }) {
+		c.failf(p, "Known is %d, but it has a successor that the rules do not decide", v)
 	}
 }
 

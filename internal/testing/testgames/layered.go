@@ -38,7 +38,7 @@ type LayeredOptions struct {
 	Long bool
 	// Sparse means that keys are spread over 64 bits. Otherwise, they are 0, 1 and so on.
 	Sparse bool
-	// Decides means that the rules decide about half of the positions that are won in one move.
+	// Decides means that the rules decide some positions that are won in one move.
 	Decides bool
 	// Ties means that play ends with a tie more often than with a win.
 	Ties bool
@@ -72,6 +72,11 @@ func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
 			d.path(i)
 		} else {
 			d.tangle(i)
+		}
+	}
+	for i := range d.orbits {
+		if o.Decides && i%2 == 0 {
+			d.hurry(i)
 		}
 	}
 	return d.game()
@@ -199,6 +204,14 @@ func (d *design) path(i int) {
 	}
 }
 
+// hurry removes the moves of an orbit that do not end play, if it has others.
+func (d *design) hurry(i int) {
+	goesOn := func(to place) bool { return len(d.orbits[to.orbit].next) > 0 }
+	if next := slices.DeleteFunc(slices.Clone(d.orbits[i].next), goesOn); len(next) > 0 {
+		d.orbits[i].next = next
+	}
+}
+
 // move adds some moves from an orbit to random ones of these places, if there are any.
 func (d *design) move(i int, to []place, moves int) {
 	for range moves {
@@ -269,18 +282,18 @@ func (d *design) game() *Layered {
 	g.start = keys[place{0, d.orbits[0].images[d.r.IntN(len(d.orbits[0].images))]}]
 	for i, x := range d.orbits {
 		for _, p := range g.images[keys[place{i, x.images[0]}]] {
-			g.known[p] = d.o.Decides && i%2 == 0 && g.winsAtOnce(p)
+			g.known[p] = d.o.Decides && i%8 > 0 && g.winsAtOnce(p)
 		}
 	}
 	return g
 }
 
-// winsAtOnce reports whether the player to move at p can win by a move.
+// winsAtOnce reports whether the player to move at p can win by a move, and the rules decide all successors.
 func (g *Layered) winsAtOnce(p game.Position) bool {
-	win := g.values.Ended(game.NewValue(game.WinFor(g.ToMove(p)), 1), g.ToMove(p))
-	return slices.ContainsFunc(g.Moves(nil, p), func(m game.Move) bool {
+	win, moves := g.values.Ended(game.NewValue(game.WinFor(g.ToMove(p)), 1), g.ToMove(p)), g.Moves(nil, p)
+	return slices.ContainsFunc(moves, func(m game.Move) bool {
 		return g.values.Before(g.values.Ended(g.Primitive(m.To), g.ToMove(m.To))) == win
-	})
+	}) && !slices.ContainsFunc(moves, func(m game.Move) bool { return g.Known(m.To) == 0 })
 }
 
 // keys gives each image of each orbit a random key.

@@ -28,14 +28,28 @@ func TestLongLayers(t *testing.T) {
 	solveLayers(t, 60, 20_000)
 }
 
-// batchedLayered and batchedBackward are games that are game.Batched.
+// Games with more extensions.
 type (
-	batchedLayered  struct{ *testgames.Layered }
-	batchedBackward struct{ *testgames.LayeredBackward }
+	batchedLayered    struct{ *testgames.Layered }
+	batchedBackward   struct{ *testgames.LayeredBackward }
+	expandingLayered  struct{ *testgames.Layered }
+	expandingBackward struct{ *testgames.LayeredBackward }
 )
 
 func (g batchedLayered) Batch([]game.Position) (game.Game, error)  { return g.Layered, nil }
 func (g batchedBackward) Batch([]game.Position) (game.Game, error) { return g.LayeredBackward, nil }
+
+func (g expandingLayered) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	for _, m := range g.Moves(nil, p) {
+		to := g.Canonical(m.To)
+		dst = append(dst, game.Successor{Position: to, Known: g.Known(to)})
+	}
+	return dst
+}
+
+func (g expandingBackward) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	return expandingLayered{g.Layered}.Successors(dst, p)
+}
 
 func solveLayers(t *testing.T, first, end uint64) {
 	dir := filepath.Join(t.TempDir(), "d")
@@ -48,6 +62,10 @@ func solveLayers(t *testing.T, first, end uint64) {
 			games[0] = batchedLayered{graph}
 		case 1:
 			games[1] = batchedBackward{graph.Backward()}
+		case 2:
+			games[0] = expandingLayered{graph}
+		case 3:
+			games[1] = expandingBackward{graph.Backward()}
 		}
 		if graph.Tiers() == 0 && graph.Values().TiesSoon {
 			games = append(games, struct{ game.Symmetric }{graph})

@@ -31,7 +31,7 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 		for _, c := range cells {
 			c.Sum = crc32.Checksum(damaged[c.Offset:c.Offset+uint64(c.Length)], castagnoli)
 			var r CellReader
-			_, _ = r.Append(nil, f, []Cell{c}, math.MaxUint64)
+			_, _ = r.Append(nil, f, []Cell{c})
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -393,8 +394,13 @@ type CellReader struct {
 }
 
 // Append appends the rows of the first of cells, whose offsets must be ascending. With it,
-// Append reads ahead the cells that follow it without a gap. It may leave out rows with keys above until.
-func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell, until uint64) ([]Row, error) {
+// Append reads ahead the cells that follow it without a gap.
+func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell) ([]Row, error) {
+	return c.AppendUntil(dst, f, cells, math.MaxUint64)
+}
+
+// AppendUntil is like Append, but may leave out rows with keys above until.
+func (c *CellReader) AppendUntil(dst []Row, f *ListFile, cells []Cell, until uint64) ([]Row, error) {
 	raw, err := c.Raw(f, cells)
 	if err != nil {
 		return dst, err

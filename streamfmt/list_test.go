@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -85,7 +84,7 @@ func readList(file []byte) (map[int][]streamfmt.Row, *streamfmt.ListFile, error)
 		}
 		var rows []streamfmt.Row
 		for i := range cells {
-			if rows, err = c.Append(rows, f, cells[i:], math.MaxUint64); err != nil {
+			if rows, err = c.Append(rows, f, cells[i:]); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -146,7 +145,7 @@ func TestListUntil(t *testing.T) {
 			of := rows[:cell.Rows]
 			rows = rows[cell.Rows:]
 			for _, until := range []uint64{cell.First, of[r.IntN(len(of))].Key, cell.Last - 1, cell.Last} {
-				got := must.Get(c.Append(nil, f, cells[i:], until))(t)
+				got := must.Get(c.AppendUntil(nil, f, cells[i:], until))(t)
 				if n := sort.Search(len(of), func(i int) bool { return of[i].Key > until }); len(got) < n || !slices.Equal(got, of[:len(got)]) {
 					t.Fatalf("%d bits: %d rows up to %d, want %d or more", bits, len(got), until, n)
 				}

@@ -526,7 +526,7 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 // cell appends the rows of cell i of a file. It may leave out rows with keys above until.
 func (l *Loader) cell(dst []Row, f *file, i int, until uint64) (_ []Row, err error) {
 	if !f.isText() {
-		return l.cells.Append(dst, f.list, f.cells[i:], until)
+		return l.cells.AppendUntil(dst, f.list, f.cells[i:], until)
 	}
 	dst, l.text, err = f.appendText(dst, f.cells[i], l.text)
 	return dst, err

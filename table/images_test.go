@@ -105,6 +105,26 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// TestUnreachableCycle checks that positions are found that lead to one another, but that play cannot reach.
+func TestUnreachableCycle(t *testing.T) {
+	g := testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {3, 1}, 1: {2}, 2: {0}, 4: {5}, 5: {4, 0}},
+		End:  map[game.Position]game.Result{3: game.Wins},
+		Size: 6,
+	}
+	for interval := 1; interval < 7; interval++ {
+		values := testgames.Solve(g)
+		if n, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, interval); err != nil || n != 4 {
+			t.Errorf("%d at a time: %d positions, %v", interval, n, err)
+		}
+		values[4], values[5] = 0, 0
+		var fault *Fault
+		if _, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, interval); !errors.As(err, &fault) || fault.Position != 4 {
+			t.Errorf("%d at a time: %v, want that 4 cannot be reached", interval, err)
+		}
+	}
+}
+
 // TestRulesLayers checks that a correct table passes, and that each wrong, extra or missing position is found, at the
 // position itself or at one that leads to it or to an image of it.
 func TestRulesLayers(t *testing.T) {

@@ -2,8 +2,6 @@ package solve_test
 
 import (
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
@@ -22,10 +21,10 @@ import (
 // those of a plain solver of all positions.
 func TestLayers(t *testing.T) { solveLayers(t, 0, 60) }
 
-// TestLongLayers tests more games.
+// TestLongLayers tests TREEREDUCE_GAMES games.
 func TestLongLayers(t *testing.T) {
 	longtest.SkipShare(t)
-	solveLayers(t, 60, 20_000)
+	solveLayers(t, 60, uint64(longtest.Number(t, "TREEREDUCE_GAMES", 20_000)))
 }
 
 // Games with more extensions.
@@ -52,7 +51,6 @@ func (g expandingBackward) Successors(dst []game.Successor, p game.Position) []g
 }
 
 func solveLayers(t *testing.T, first, end uint64) {
-	dir := filepath.Join(t.TempDir(), "d")
 	for seed := first; seed < end; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		graph := testgames.RandomLayered(r, testgames.RandomOptions(r))
@@ -78,13 +76,13 @@ func solveLayers(t *testing.T, first, end uint64) {
 				o.Codec = jobdir.Text
 			}
 			o.MinDrop = int64(r.IntN(2))
-			if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+			fsys, dir := new(storetest.Memory), "/data/d"
+			if _, err := solveWith(t, fsys, dir, g, o, store.Fresh); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
-			if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
+			if err := testgames.Compare(g, valuesOf(t, fsys, g, dir)); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
-			must.OK(t, os.RemoveAll(dir)) // there may be many
 		}
 	}
 }
@@ -108,7 +106,12 @@ func TestLeastMemory(t *testing.T) {
 // valuesIn returns the values that a table stores.
 func valuesIn(t *testing.T, g game.Game, dir string) map[game.Position]game.Value {
 	t.Helper()
-	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	return valuesOf(t, store.Local{}, g, dir)
+}
+
+func valuesOf(t *testing.T, fsys store.FS, g game.Game, dir string) map[game.Position]game.Value {
+	t.Helper()
+	tab := must.Get(table.OpenOf(fsys, dir, g))(t)
 	defer tab.Close()
 	values := make(map[game.Position]game.Value)
 	for b, err := range tab.All() {

@@ -63,8 +63,6 @@ func (f *filter) mapSplits(name string, in io.Reader) error {
 		part := strings.HasPrefix(path.Base(split.File), store.PartPrefix)
 		if part {
 			at, kind = At(f.o.Tier, 0), Predecessors
-		} else if name == step.Ties {
-			at = At(f.o.Tier, f.o.Pass+Ties)
 		}
 		s, err := openSource([]*file{box}, int(at), kind, part)
 		if err != nil {

@@ -2,6 +2,7 @@ package streamfmt_test
 
 import (
 	"bytes"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -56,7 +57,7 @@ func BenchmarkCells(b *testing.B) {
 			var got []streamfmt.Row
 			for b.Loop() {
 				for i := range cells {
-					got = must.Get(c.Append(got[:0], f, cells[i:]))(b)
+					got = must.Get(c.Append(got[:0], f, cells[i:], math.MaxUint64))(b)
 				}
 			}
 			perRow(b)

@@ -31,12 +31,12 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 		for _, c := range cells {
 			c.Sum = crc32.Checksum(damaged[c.Offset:c.Offset+uint64(c.Length)], castagnoli)
 			var r CellReader
-			_, _ = r.Append(nil, f, []Cell{c})
+			_, _ = r.Append(nil, f, []Cell{c}, math.MaxUint64)
 		}
 	}
 }
 
 // ReadCell reads the rows of a packed cell.
 func ReadCell(src []byte, cell Cell) ([]Row, error) {
-	return new(CellReader).decode(nil, src, cell, math.MaxUint64)
+	return new(CellReader).decode(nil, src, cell, math.MaxUint64, math.MaxUint64)
 }

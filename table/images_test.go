@@ -36,14 +36,17 @@ func layeredGames() (games []game.Game) {
 // TestImages checks look-ups, predecessors, scans and statistics of positions and their images.
 func TestImages(t *testing.T) {
 	for i, g := range layeredGames() {
-		reached := testgames.Solve(g)
-		stored := canonicalOnly(g, reached)
-		all := make(map[game.Position]game.Value) // with images
-		for p, v := range stored {
-			for _, image := range game.ImagesOf(nil, g, p) {
-				all[image] = v
+		stored := canonicalOnly(g, testgames.Stored(g))
+		withImages := func(of map[game.Position]game.Value) map[game.Position]game.Value {
+			all := make(map[game.Position]game.Value)
+			for p, v := range of {
+				for _, image := range game.ImagesOf(nil, g, p) {
+					all[image] = v
+				}
 			}
+			return all
 		}
+		all, reached := withImages(stored), withImages(testgames.Solve(g))
 		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, stored)), ".", g))(t)
 		before := make(map[game.Position][]Predecessor)
 		inOrder := slices.SortedFunc(func(yield func(game.Position) bool) {
@@ -67,8 +70,8 @@ func TestImages(t *testing.T) {
 				seen[m.To] = true
 			}
 			for _, c := range must.Get(tab.Choices(p))(t) {
-				if c.Value != all[c.To] {
-					t.Fatalf("game %d: %d: %+v, want %v", i, p, c, all[c.To])
+				if c.Value != reached[c.To] {
+					t.Fatalf("game %d: %d: %+v, want %v", i, p, c, reached[c.To])
 				}
 			}
 		}
@@ -107,7 +110,7 @@ func TestImages(t *testing.T) {
 func TestRulesLayers(t *testing.T) {
 	for i, g := range layeredGames() {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
-		right := canonicalOnly(g, testgames.Solve(g))
+		right := canonicalOnly(g, testgames.Stored(g))
 		verify := func() error {
 			_, err := verifyLists(t, listTable(t, g, rowsOf(g, right)), g, 1+r.IntN(20))
 			return err

@@ -224,8 +224,8 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 	if k := c.near.kept; k != nil {
-		var ok bool
-		if c.kept, ok = c.Kept(rng); ok {
+		c.kept.Tier = c.t.tier
+		if k.block(&c.kept, rng) {
 			return &c.kept, nil
 		}
 		if !k.lacks {
@@ -255,17 +255,6 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 		return nil, b.err
 	}
 	return &b.Block, nil
-}
-
-// Kept returns the block of a range as Block does, if it is from a Kept; otherwise ok is false. The block uses the
-// memory of the Kept, so the caller must not write to it.
-func (c *TierCursor) Kept(rng uint64) (b block.Block, ok bool) {
-	if c.near.kept == nil {
-		return b, false
-	}
-	b.Tier = c.t.tier
-	ok = c.near.kept.block(&b, rng)
-	return b, ok
 }
 
 // Entry locates the i-th range that contains records. It is fastest when i ascends from call to

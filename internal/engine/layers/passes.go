@@ -89,7 +89,7 @@ func (k *begin) Do(r *Rows) error {
 
 // open returns the state of an open position after the messages from later tiers, and sends what is due.
 func (k *begin) open(p game.Position, state State, messages []Row) (State, error) {
-	received, lost, longest, won, tied := 0, 0, state.lost(), int(state/wonBit&1), int(state/tiedBit&1)
+	received, lost, longest, won, tied := 0, 0, state.lost(), state.won(), int(state/tiedBit&1)
 	for _, m := range messages {
 		if err := k.checkMessage(m); err != nil {
 			return 0, err

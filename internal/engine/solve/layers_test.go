@@ -2,6 +2,8 @@ package solve_test
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -26,16 +28,49 @@ func TestLongLayers(t *testing.T) {
 	solveLayers(t, 60, 20_000)
 }
 
+// Games with more extensions.
+type (
+	batchedLayered    struct{ *testgames.Layered }
+	batchedBackward   struct{ *testgames.LayeredBackward }
+	expandingLayered  struct{ *testgames.Layered }
+	expandingBackward struct{ *testgames.LayeredBackward }
+)
+
+func (g batchedLayered) Batch([]game.Position) (game.Game, error)  { return g.Layered, nil }
+func (g batchedBackward) Batch([]game.Position) (game.Game, error) { return g.LayeredBackward, nil }
+
+func (g expandingLayered) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	for _, m := range g.Moves(nil, p) {
+		to := g.Canonical(m.To)
+		dst = append(dst, game.Successor{Position: to, Known: g.Known(to)})
+	}
+	return dst
+}
+
+func (g expandingBackward) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	return expandingLayered{g.Layered}.Successors(dst, p)
+}
+
 func solveLayers(t *testing.T, first, end uint64) {
+	dir := filepath.Join(t.TempDir(), "d")
 	for seed := first; seed < end; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
 		graph := testgames.RandomLayered(r, testgames.RandomOptions(r))
 		games := []game.Game{graph, graph.Backward()}
+		switch r.IntN(4) {
+		case 0:
+			games[0] = batchedLayered{graph}
+		case 1:
+			games[1] = batchedBackward{graph.Backward()}
+		case 2:
+			games[0] = expandingLayered{graph}
+		case 3:
+			games[1] = expandingBackward{graph.Backward()}
+		}
 		if graph.Tiers() == 0 && graph.Values().TiesSoon {
 			games = append(games, struct{ game.Symmetric }{graph})
 		}
 		for i, g := range games {
-			dir := t.TempDir()
 			o := options()
 			o.Final, o.Reducers = solve.FinalNo, 1+r.IntN(3)
 			o.Runner = &inline.Runner{Memory: []int{0, 64 << 20}[r.IntN(2)]}
@@ -49,6 +84,7 @@ func solveLayers(t *testing.T, first, end uint64) {
 			if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
+			must.OK(t, os.RemoveAll(dir)) // there may be many
 		}
 	}
 }

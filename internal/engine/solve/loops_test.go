@@ -368,3 +368,25 @@ func TestTies(t *testing.T) {
 		}
 	}
 }
+
+// A tieredGraph is a graph whose positions from 2 on are a second tier. Both tiers have inner moves.
+type tieredGraph struct{ testgames.Graph }
+
+func (tieredGraph) Tiers() int               { return 1 }
+func (tieredGraph) Tier(p game.Position) int { return int(min(p/2, 1)) }
+func (tieredGraph) Loops(int) bool           { return true }
+
+// TestNearestOutside checks that the player to move prefers the nearest of several wins, or ties, in later tiers.
+func TestNearestOutside(t *testing.T) {
+	for _, end := range []game.Result{game.Loses, game.Ties} {
+		graph := testgames.Graph{
+			Next: map[game.Position][]game.Position{0: {1, 2, 5}, 1: {0}, 2: {3}, 3: {4}, 5: {6}, 6: {7}, 7: {8}, 8: {9}},
+			End:  map[game.Position]game.Result{4: end, 9: end},
+			Size: 10,
+		}
+		for _, g := range []game.Game{tieredGraph{graph}, struct{ game.Layered }{tieredGraph{graph}}} {
+			dir, _ := solved(t, g, nil)
+			equalWorth(t, g, valuesIn(t, g, dir), graph.Worth())
+		}
+	}
+}

@@ -19,7 +19,6 @@ type Puller struct {
 	Senders func(*block.Block) *block.Block
 
 	sources []uint64
-	kept    []block.Block // sources that are in memory
 }
 
 // Load resets a block to a range without positions; in tier 0 it has the initial position. ok is
@@ -42,15 +41,8 @@ func (p *Puller) Merge(into *block.Block) error {
 	if p.From == nil {
 		return nil
 	}
-	p.kept = p.kept[:0]
 	p.sources = p.Inputs(p.sources[:0], into.Tier, into.Range)
 	for _, source := range p.sources {
-		if p.Senders == nil {
-			if kept, ok := p.From.Kept(source); ok {
-				p.kept = append(p.kept, kept)
-				continue
-			}
-		}
 		from, err := p.From.Block(into.Range, source)
 		if err != nil {
 			return err
@@ -62,6 +54,5 @@ func (p *Puller) Merge(into *block.Block) error {
 			p.Map(from, into)
 		}
 	}
-	p.MapAll(p.kept, into)
 	return nil
 }

@@ -80,8 +80,6 @@ type Step interface {
 	// Map merges the messages of block from into block into. It is called once for each
 	// input, in any order.
 	Map(from, into *block.Block)
-	// MapAll merges the messages of several blocks, as Map does for each.
-	MapAll(from []block.Block, into *block.Block)
 	// Reduce turns the messages merged into b into the records of its range.
 	Reduce(b *block.Block) error
 
@@ -102,10 +100,6 @@ func New(name string, g game.Tiered) Step {
 	}
 	return newPossible(g)
 }
-
-// usualKinds is the number of kinds of moves within a range on most boards of Connect N, which have
-// three low columns. Map is a quarter to a third faster without a loop over them.
-const usualKinds = 3
 
 // possible implements the step Possible: it emits the successors of every position that is
 // not terminal, each once, and gives terminal positions their values.
@@ -139,31 +133,12 @@ func (p possible) Map(from, into *block.Block) {
 	for i, w := range from.Open {
 		for base := i << 6; w != 0; w &= w - 1 {
 			at := (base + bits.TrailingZeros64(w)) * kinds
-			if kinds == usualKinds {
-				to := (*[usualKinds]uint32)(successors[at:])
-				if to[0] != none {
-					into.Open.Add(int(to[0]))
-				}
-				if to[1] != none {
-					into.Open.Add(int(to[1]))
-				}
-				if to[2] != none {
-					into.Open.Add(int(to[2]))
-				}
-				continue
-			}
 			for _, successor := range successors[at : at+kinds] {
 				if successor != none {
 					into.Open.Add(int(successor))
 				}
 			}
 		}
-	}
-}
-
-func (p possible) MapAll(from []block.Block, into *block.Block) {
-	for i := range from {
-		p.Map(&from[i], into)
 	}
 }
 
@@ -235,13 +210,6 @@ func (s *solve) Map(from, into *block.Block) {
 	if successors == nil {
 		return
 	}
-	if kinds == usualKinds {
-		for _, slot := range into.OpenSlots() {
-			from := (*[usualKinds]uint32)(successors[usualKinds*int(slot):])
-			best[slot] = max(best[slot], score[value[from[0]]], score[value[from[1]]], score[value[from[2]]])
-		}
-		return
-	}
 	for _, slot := range into.OpenSlots() {
 		top := best[slot]
 		at := int(slot) * kinds
@@ -249,50 +217,6 @@ func (s *solve) Map(from, into *block.Block) {
 			top = max(top, score[value[successor]])
 		}
 		best[slot] = top
-	}
-}
-
-// MapAll reads the open positions once for two blocks of other ranges, or for one and the block of the range.
-func (s *solve) MapAll(from []block.Block, into *block.Block) {
-	var own, other *block.Block // own has the range of into; other has another range, and waits for a second such block
-	score, best := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val
-	for i := range from {
-		switch b := &from[i]; {
-		case b.Range == into.Range:
-			own = b
-		case other == nil:
-			other = b
-		default:
-			one, two := other.Val[:len(best)], b.Val[:len(best)]
-			for _, slot := range into.OpenSlots() {
-				best[slot] = max(best[slot], score[one[slot]], score[two[slot]])
-			}
-			other = nil
-		}
-	}
-	switch {
-	case own != nil && other != nil:
-		s.mapBoth(own, other, into)
-	case own != nil:
-		s.Map(own, into)
-	case other != nil:
-		s.Map(other, into)
-	}
-}
-
-// mapBoth merges the messages of the block of the range and of one of another range.
-func (s *solve) mapBoth(own, from *block.Block, into *block.Block) {
-	successors, kinds := s.g.Within(into.Tier, into.Range)
-	if kinds != usualKinds {
-		s.Map(from, into)
-		s.Map(own, into)
-		return
-	}
-	score, best, value := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor, into.Val, own.Val
-	other := from.Val[:len(best)]
-	for _, slot := range into.OpenSlots() {
-		from := (*[usualKinds]uint32)(successors[usualKinds*int(slot):])
-		best[slot] = max(best[slot], score[other[slot]], score[value[from[0]]], score[value[from[1]]], score[value[from[2]]])
 	}
 }
 

@@ -165,7 +165,7 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 		if err == io.EOF {
 			return release(math.MaxUint64)
 		}
-		if err == nil && n >= f.rows && first > 0 { // later pairs have no keys before first
+		if err == nil && n >= f.rows/2 && first > 0 { // later pairs have no keys before first
 			err = release(first - 1)
 		}
 		if err != nil {

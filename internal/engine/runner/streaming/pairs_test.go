@@ -89,7 +89,9 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	}
 	for part, pairs := range shuffled {
 		r.random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-		slices.SortStableFunc(pairs, func(a, b pair) int { return bytes.Compare(binary.BigEndian.AppendUint64(nil, a.key), binary.BigEndian.AppendUint64(nil, b.key)) })
+		slices.SortStableFunc(pairs, func(a, b pair) int {
+			return bytes.Compare(binary.BigEndian.AppendUint64(nil, a.key), binary.BigEndian.AppendUint64(nil, b.key))
+		})
 		var in []byte
 		for _, p := range pairs {
 			in = streamfmt.AppendPair(in, p.key, p.packed)

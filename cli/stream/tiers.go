@@ -48,6 +48,9 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 		if err != nil {
 			return n, err
 		}
+		if t.name == step.Ties {
+			t.o.Pass += layers.Ties
+		}
 		files, err := t.openFiles("the states and the messages to other jobs")
 		if err != nil {
 			return n, err
@@ -133,10 +136,7 @@ func (t *task) checkReduce(g game.Game) error {
 	switch _, reversible := g.(game.Reversible); name {
 	case step.Begin, step.Values:
 		o.Absorb = len(o.Runs)
-	case step.Ties:
-		o.Pass += layers.Ties
-		fallthrough
-	case step.Solve:
+	case step.Solve, step.Ties:
 		if len(o.Edges) == 0 && !reversible {
 			return command.Usagef("--edges is missing: the directory of begin, with the predecessors of the positions")
 		}

@@ -63,8 +63,6 @@ func (f *filter) mapSplits(name string, in io.Reader) error {
 		part := strings.HasPrefix(path.Base(split.File), store.PartPrefix)
 		if part {
 			at, kind = At(f.o.Tier, 0), Predecessors
-		} else if name == step.Ties {
-			at = At(f.o.Tier, f.o.Pass+Ties)
 		}
 		s, err := openSource([]*file{box}, int(at), kind, part)
 		if err != nil {
@@ -167,7 +165,7 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 		if err == io.EOF {
 			return release(math.MaxUint64)
 		}
-		if err == nil && n >= f.rows && first > 0 { // later pairs have no keys before first
+		if err == nil && n >= f.rows/2 && first > 0 { // later pairs have no keys before first
 			err = release(first - 1)
 		}
 		if err != nil {
@@ -183,7 +181,7 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 			err = fmt.Errorf("%s: expected a list of rows of tier %d of %s, found one of %s", f.o.Source, f.o.Tier, f.g.Spec(), list.Spec())
 		}
 		for i := 0; i < len(of) && err == nil; i++ {
-			held[kind], err = cells.Append(held[kind], list, of[i:])
+			held[kind], err = cells.Append(held[kind], list, of[i:], math.MaxUint64)
 			n += int(of[i].Rows)
 			f.In += int64(of[i].Rows)
 		}

@@ -136,7 +136,7 @@ var stages = []stage{
 var mancala = stage{"lists backward", board{"mancala", 3, 3, 0}, "data_second158", "--reducers 3 --cluster-above 2400", false}
 
 // fiveMen has 274 jobs, of which the largest run on the cluster.
-var fiveMen = stage{"five men", board{"mills", 5, 0, 0}, "data_second11.8", "--reducers 3 --cluster-above 100000", false}
+var fiveMen = stage{"five men", board{"mills", 5, 0, 0}, "data_second11.7", "--reducers 3 --cluster-above 100000", false}
 
 // A fault happens at a stage of a run.
 type fault struct {

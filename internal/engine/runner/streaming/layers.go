@@ -29,11 +29,11 @@ func (p *plan) ofLayers(g game.Game) error {
 			packed = append(packed, r.Source)
 			p.reads += r.Source.Rows()
 		}
-		if p.small = r.Source != nil && !p.blocks() || len(r.Files) > 0 && p.blocks(); p.small {
+		if p.small = r.Source != nil && !p.packed() || len(r.Files) > 0 && p.packed(); p.small {
 			return nil
 		}
 	}
-	if p.blocks() {
+	if p.packed() {
 		p.input = layers.Inputs(p.tasks(p.reads), packed...)
 	} else if err := p.ofText(g, rows); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (p *plan) ofLayers(g game.Game) error {
 	borders = slices.Compact(append([]uint64{0}, borders...)) // Hadoop would reject equal ones
 	p.keys = lineKeys(g, borders, 1)
 	p.properties = job.Properties(p.keys)
-	if p.blocks() {
+	if p.packed() {
 		p.keys = pairKeys(borders)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 
@@ -118,47 +117,43 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 	return total, err
 }
 
-// possibleAtOnce is the number of ranges that eachPossible has in memory.
-const possibleAtOnce = 1 << 16
+// rangesAtATime is the number of ranges that eachPossible has in a list.
+const rangesAtATime = 1 << 16
 
 // eachPossible is like eachRange for the ranges of a tier, and those into which moves between stored
 // positions may lead.
 func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
-	next := images.List([]uint64{t.g.Start() >> t.g.LowBits()})
-	if tier > 0 {
-		next = step.NewReceivers(step.New(step.Possible, t.game()), t.game(), t.tiers[tier-1].Tier).Next
-	}
-	here, n := t.tiers[tier], 0
-	var batch []uint64
-	for more := true; more; {
-		batch = batch[:0]
-		for more && len(batch) < possibleAtOnce {
-			var rng uint64
-			var err error
-			if rng, more, err = next(); err != nil {
-				return err
-			}
-			if more {
-				batch = append(batch, rng)
-			}
-		}
-		last := uint64(math.MaxUint64)
-		if more {
-			last = batch[len(batch)-1]
-		}
-		for ; n < here.Len(); n++ {
-			rng, _, err := here.at(n)
+	var all images.RangeSet
+	if tier == 0 {
+		all.Add(t.g.Start() >> t.g.LowBits())
+	} else {
+		possible := step.New(step.Possible, t.game())
+		var to []uint64
+		for e, err := range t.tiers[tier-1].Entries() {
 			if err != nil {
 				return err
 			}
-			if rng > last {
-				break
+			to = possible.Outputs(to[:0], tier-1, e.Range)
+			for _, rng := range to {
+				all.Add(rng)
 			}
-			batch = append(batch, rng)
 		}
-		slices.Sort(batch)
-		batch = slices.Compact(batch)
-		if err := eachRange(ctx, batch, newCheck); err != nil {
+	}
+	for e, err := range t.tiers[tier].Entries() {
+		if err != nil {
+			return err
+		}
+		all.Add(e.Range)
+	}
+	for c, more := all.Cursor(), true; more; {
+		var ranges []uint64
+		for len(ranges) < rangesAtATime && more {
+			var rng uint64
+			if rng, more = c.Next(); more {
+				ranges = append(ranges, rng)
+			}
+		}
+		if err := eachRange(ctx, ranges, newCheck); err != nil {
 			return err
 		}
 	}

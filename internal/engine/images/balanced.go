@@ -28,24 +28,12 @@ type Balanced struct {
 
 // A Pass describes the pass over the ranges that receive messages.
 type Pass struct {
-	Ranges   Ranger          // the ranges, ascending; there may be others
-	Messages func() Messages // returns the messages for a goroutine
-	Workers  int             // the number of goroutines; 0: one for each core
-	Report   func()          // if not nil, called after some ranges, and not concurrently
-}
-
-// A Ranger returns the next range; ok is false at the end.
-type Ranger func() (rng uint64, ok bool, err error)
-
-// List returns a Ranger of a list.
-func List(ranges []uint64) Ranger {
-	return func() (rng uint64, ok bool, err error) {
-		if len(ranges) == 0 {
-			return 0, false, nil
-		}
-		rng, ranges = ranges[0], ranges[1:]
-		return rng, true, nil
-	}
+	// Ranges are the ranges that receive messages; there may be others. If the kind is Reached, Prepare adds
+	// those with images.
+	Ranges   *RangeSet
+	Messages func() Messages     // returns the messages for a goroutine
+	Workers  int                 // the number of goroutines; 0: one for each core
+	Report   func(share float64) // if not nil, called after some ranges, and not concurrently
 }
 
 // Messages are the messages to ranges. It is for one goroutine.
@@ -75,24 +63,25 @@ func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
 }
 
 func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
-	var mu sync.Mutex // guards Ranges, and is held during Report
-	take := func(ranges []uint64) ([]uint64, error) {
+	all := pass.Ranges.Cursor()
+	var mu sync.Mutex // guards all, and is held during Report
+	take := func(ranges []uint64) []uint64 {
 		mu.Lock()
 		defer mu.Unlock()
 		ranges = ranges[:0]
 		for len(ranges) < atOnce {
-			rng, ok, err := pass.Ranges()
-			if err != nil || !ok {
-				return ranges, err
+			rng, ok := all.Next()
+			if !ok {
+				return ranges
 			}
 			if h.has(rng) {
 				ranges = append(ranges, rng)
 			}
 		}
 		if pass.Report != nil {
-			pass.Report()
+			pass.Report(all.Share())
 		}
-		return ranges, nil
+		return ranges
 	}
 	workers, keep := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0)), h.spare()/8
 	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
@@ -101,18 +90,19 @@ func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 			return h.addBand(own.finish(h.store(ctx, take, pass.Messages(), own)))
 		}
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = h.end(ctx)
 	}
-	return h.end(ctx)
+	pass.Ranges.Union(&h.reached)
+	return err
 }
 
 // store merges and stores the messages to the ranges that take returns, until it returns none.
-func (h *Balanced) store(ctx context.Context, take func([]uint64) ([]uint64, error), messages Messages, band *bandWriter) (err error) {
+func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, messages Messages, band *bandWriter) error {
 	ranges, own, lists := make([]uint64, 0, atOnce), new(block.Block), lister{}
 	for ctx.Err() == nil {
-		if ranges, err = take(ranges); err != nil || len(ranges) == 0 {
-			return err
+		if ranges = take(ranges); len(ranges) == 0 {
+			break
 		}
 		for _, rng := range ranges {
 			b, stays := h.newBlock(rng)
@@ -249,42 +239,4 @@ func (l *lister) giveTo(b *block.Block) {
 		b.Inherit(l.last)
 	}
 	l.last = b
-}
-
-// Reached returns the ranges of other and those with images, ascending, after Prepare.
-func (h *Balanced) Reached(other Ranger) Ranger {
-	all := []Ranger{other}
-	for _, c := range h.cursors() {
-		all = append(all, c.ranges())
-	}
-	return union(all)
-}
-
-// union returns the ranges of several Rangers, ascending.
-func union(all []Ranger) Ranger {
-	type head struct {
-		rng  uint64
-		ok   bool
-		next Ranger
-	}
-	var heads []head
-	for _, next := range all {
-		heads = append(heads, head{next: next})
-	}
-	last, begun := uint64(0), false
-	return func() (rng uint64, ok bool, err error) {
-		for i := range heads {
-			h := &heads[i]
-			if !begun || h.ok && h.rng == last {
-				if h.rng, h.ok, err = h.next(); err != nil {
-					return 0, false, err
-				}
-			}
-			if h.ok && (!ok || h.rng < rng) {
-				rng, ok = h.rng, true
-			}
-		}
-		last, begun = rng, true
-		return rng, ok, nil
-	}
 }

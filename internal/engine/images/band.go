@@ -477,20 +477,3 @@ func (k Kind) merge(b *block.Block, slot int, value byte) {
 		b.Val[slot] = max(b.Val[slot], value)
 	}
 }
-
-// ranges returns the ranges of a band.
-func (c *bandCursor) ranges() Ranger {
-	return func() (rng uint64, ok bool, err error) {
-		for {
-			r, ok, err := c.next()
-			if err != nil || !ok {
-				return 0, false, err
-			}
-			again := c.row > 0 && r.rng == c.last // a range that was returned before
-			c.skip(r)
-			if !again {
-				return r.rng, true, nil
-			}
-		}
-	}
-}

@@ -146,7 +146,7 @@ func TestMergeTwice(t *testing.T) {
 			ranges = append(ranges, b.Range)
 		}
 	}
-	must.OK(t, h.Prepare(t.Context(), Pass{Ranges: List(ranges), Messages: func() Messages { return m }}))
+	must.OK(t, h.Prepare(t.Context(), Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}))
 	merger := h.Merger(m)
 	must.Get(merger.Merge(ranges[0]))(t)
 	if b, err := merger.Merge(ranges[0]); err == nil {
@@ -187,15 +187,15 @@ func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*bl
 		h := NewBalanced(g, tier, kind, place)
 		h.place.Memory = cmp.Or(place.Memory, h.place.Memory)
 		m := copied{g, tier, kind, blocks}
-		pass := Pass{Ranges: List(ranges), Messages: func() Messages { return m }}
+		pass := Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}
 		must.OK(t, h.Prepare(t.Context(), pass))
 		sampler, merger := h.Sampler(m), h.Merger(m)
-		all := all(t, h.Reached(List(ranges)))
-		if !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) < len(all) {
-			t.Fatalf("the ranges %x do not ascend", all)
-		}
 		found := 0
-		for _, rng := range all {
+		for all := pass.Ranges.Cursor(); ; {
+			rng, ok := all.Next()
+			if !ok {
+				break
+			}
 			sample := must.Get(sampler.Merge(rng))(t)
 			b := must.Get(merger.Merge(rng))(t)
 			if b == nil || sample == nil || !slices.Equal(sample.Open, b.Open) || !slices.Equal(sample.Val, b.Val) {
@@ -242,16 +242,12 @@ func checkEmpty(t *testing.T, place Place) {
 	}
 }
 
-// all returns all ranges of a Ranger.
-func all(t *testing.T, next Ranger) (ranges []uint64) {
-	for {
-		rng, ok, err := next()
-		must.OK(t, err)
-		if !ok {
-			return ranges
-		}
-		ranges = append(ranges, rng)
+func setOf(ranges []uint64) *RangeSet {
+	set := new(RangeSet)
+	for _, rng := range ranges {
+		set.Add(rng)
 	}
+	return set
 }
 
 // checkTier reads all positions of a tier that stores half of them.
@@ -418,25 +414,34 @@ func TestPrepareCancelled(t *testing.T) {
 	checkEmpty(t, place)
 }
 
-// TestPrepareFails has the list of ranges fail once, after the first range.
+// failing are messages of which a range cannot be read.
+type failing struct {
+	copied
+	rng uint64
+	err error
+}
+
+func (m failing) Load(b *block.Block, rng uint64) (bool, error) {
+	if rng == m.rng {
+		return false, m.err
+	}
+	return m.copied.Load(b, rng)
+}
+
+// TestPrepareFails has one range fail.
 func TestPrepareFails(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g, failed := game.HalfOf(rules), errors.New("failed")
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
-	i := 0
-	ranges := func() (rng uint64, ok bool, err error) {
-		i++
-		switch {
-		case i == 2:
-			return 0, false, failed
-		case i > len(blocks):
-			return 0, false, nil
-		}
-		return blocks[i-1].Range, true, nil
-	}
 	h := NewBalanced(g, 4, Reached, Place{})
 	defer h.Close()
-	pass := Pass{Ranges: ranges, Messages: func() Messages { return copied{g, 4, Reached, blocks} }, Workers: 1}
+	m, ranges := failing{copied{g, 4, Reached, blocks}, 0, failed}, rangesOf(blocks)
+	for _, rng := range ranges {
+		if h.has(rng) {
+			m.rng = rng // the last one
+		}
+	}
+	pass := Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }, Workers: 1}
 	if err := h.Prepare(t.Context(), pass); !errors.Is(err, failed) {
 		t.Errorf("error %v, want %v", err, failed)
 	}

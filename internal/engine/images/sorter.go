@@ -58,6 +58,7 @@ type sorter struct {
 	free    [][]byte // pieces of memory
 	bands   []*band
 	files   int
+	reached RangeSet // the ranges of images, if the kind is Reached
 }
 
 func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
@@ -238,6 +239,13 @@ func (s *sorter) sort(t *transposed, c *collection, keep int) error {
 		t.add(s, of)
 	}
 	t.sort()
+	if s.kind == Reached {
+		s.mu.Lock()
+		for _, of := range t.columns {
+			s.reached.Add(of.rng)
+		}
+		s.mu.Unlock()
+	}
 	w, err := s.writer(keep), error(nil)
 	for _, of := range t.columns {
 		if err = w.append(of.rng, of.form, t.bytes[of.at:of.at+of.form>>1]); err != nil {

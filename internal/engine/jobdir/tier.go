@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/bits"
 	"path"
 	"sort"
@@ -126,16 +127,26 @@ func (t *Tier) Len() int { return t.ranges }
 
 // Ranges returns all of these ranges. It takes 8 bytes of memory for each.
 func (t *Tier) Ranges() ([]uint64, error) {
-	ranges := make([]uint64, t.ranges)
-	c := t.Cursor(0)
-	for i := range ranges {
-		e, err := c.Entry(i)
+	ranges := make([]uint64, 0, t.ranges)
+	for e, err := range t.Entries() {
 		if err != nil {
 			return nil, err
 		}
-		ranges[i] = e.Range
+		ranges = append(ranges, e.Range)
 	}
 	return ranges, nil
+}
+
+// Entries locates the ranges that contain records, in ascending order. It ends after an error.
+func (t *Tier) Entries() iter.Seq2[streamfmt.Entry, error] {
+	return func(yield func(streamfmt.Entry, error) bool) {
+		c := t.Cursor(0)
+		for i := range t.ranges {
+			if e, err := c.Entry(i); !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // pagesOfPartition is the number of pages of the index for each partition from which on Split divides pages, which
@@ -159,9 +170,7 @@ func (t *Tier) Split(n int) ([]uint64, error) {
 		}
 		return s.borders, nil
 	}
-	c := t.Cursor(0)
-	for i := range t.ranges {
-		e, err := c.Entry(i)
+	for e, err := range t.Entries() {
 		if err != nil {
 			return nil, err
 		}

@@ -30,8 +30,8 @@ type blockWork struct {
 	kept   *jobdir.Kept // the output, for the next job; nil: it does not stay in memory
 	shards []*jobdir.Writer
 
-	receivers receivers     // the ranges that receive messages
-	ranges    images.Ranger // these, and those with images
+	receivers images.RangeSet // the ranges that receive messages, and those with images
+	ranges    *images.RangeCursor
 	cutter
 }
 
@@ -50,11 +50,7 @@ func (w *blockWork) open(ctx context.Context) error {
 	memory, blocks := w.runner.memory()/imagesShare, w.runner.memory()/blocksShare
 	blocks = max(0, blocks+min(0, w.runner.spare(&needs)))
 	w.runner.blocks.Reset(blocks)
-	if err := w.openBalanced(memory); err != nil {
-		return err
-	}
-	w.receivers = w.newReceivers()
-	w.ranges = w.receivers.Next
+	w.openBalanced(memory)
 	if w.balanced != nil {
 		first := needs
 		first.shared += memory + blocks
@@ -64,10 +60,8 @@ func (w *blockWork) open(ctx context.Context) error {
 		}
 		needs.shared += w.balanced.Memory()
 		needs.worker += w.balanced.Len() * images.CursorMemory
-		if w.Step == step.Possible {
-			w.ranges = w.balanced.Reached(w.ranges)
-		}
 	}
+	w.ranges = w.receivers.Cursor()
 	w.plan = w.runner.plan(needs)
 	w.cutter = newCutter(w.job, w.g, w)
 	return w.openCompact()
@@ -103,11 +97,11 @@ func (w *blockWork) close(err error) error {
 }
 
 func (w *blockWork) nextRange() (rng uint64, slots int, ok bool, err error) {
-	rng, ok, err = w.ranges()
-	return rng, len(w.g.Low(w.Tier, rng)), ok, err
+	rng, ok = w.ranges.Next()
+	return rng, len(w.g.Low(w.Tier, rng)), ok, nil
 }
 
-func (w *blockWork) done() float64 { return w.receivers.Share() }
+func (w *blockWork) done() float64 { return w.ranges.Share() }
 
 func (w *blockWork) newChunk() *jobdir.Chunk {
 	if w.compact != nil {
@@ -188,52 +182,11 @@ func (w *blockWork) openCompact() (err error) {
 	return err
 }
 
-// receivers are the ranges of the output that receive messages, ascending.
-type receivers interface {
-	Next() (rng uint64, ok bool, err error)
-	// Share returns the share of the job up to the last range.
-	Share() float64
-}
-
-func (w *blockWork) newReceivers() receivers {
-	switch w.Step {
-	case step.Init:
-		return startRange{images.List([]uint64{w.g.Start() >> w.g.LowBits()})}
-	case step.Possible:
-		return step.NewReceivers(w.step, w.g, w.input)
-	}
-	return &tierRanges{index: w.predecessors.Cursor(0), ranges: w.predecessors.Len()}
-}
-
-// A startRange is the range of the initial position.
-type startRange struct{ next images.Ranger }
-
-func (s startRange) Next() (rng uint64, ok bool, err error) { return s.next() }
-
-func (s startRange) Share() float64 { return 1 }
-
-// tierRanges are the ranges of a tier.
-type tierRanges struct {
-	index        *jobdir.TierCursor
-	ranges, read int
-}
-
-func (t *tierRanges) Next() (rng uint64, ok bool, err error) {
-	if t.read == t.ranges {
-		return 0, false, nil
-	}
-	e, err := t.index.Entry(t.read)
-	t.read++
-	return e.Range, true, err
-}
-
-func (t *tierRanges) Share() float64 { return float64(t.read) / float64(t.ranges) }
-
-// needs returns the memory needs of the job, and makes near. near takes at most the given number of
+// needs returns the memory needs of the job, and makes receivers and near. near takes at most the given number of
 // bytes, unless its smallest size takes more.
 func (w *blockWork) needs(nearMemory int) (needs, error) {
 	g := w.g
-	n := needs{shared: g.Tables() + step.ReceiversBytes(g) + indexMemory(g.Ranges(w.Tier)), windows: 1}
+	n := needs{shared: g.Tables() + indexMemory(g.Ranges(w.Tier)), windows: 1}
 	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
 	near := &sections{bits: max(jobdir.NearBits, int(g.KeyBits()-g.LowBits())), most: nearMemory}
 	all := 0 // slots of the predecessors
@@ -242,9 +195,7 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 			continue
 		}
 		var to []uint64
-		index := t.Cursor(0)
-		for i := range t.Len() {
-			e, err := index.Entry(i)
+		for e, err := range t.Entries() {
 			if err != nil {
 				return n, err
 			}
@@ -254,16 +205,22 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
 			} else {
 				all += block.ValuesMemory(slots + 1)
+				w.receivers.Add(e.Range)
 			}
 			if w.Step == step.Possible {
 				to = w.step.Outputs(to[:0], t.Number(), e.Range)
 				for _, rng := range to {
 					largest = max(largest, len(g.Low(w.Tier, rng)))
+					w.receivers.Add(rng)
 				}
 			}
 		}
 		n.shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
 	}
+	if w.Step == step.Init {
+		w.receivers.Add(g.Start() >> g.LowBits())
+	}
+	n.shared += w.receivers.Bytes()
 	n.record = blockMemory(largest)
 	n.worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
 	n.chunk = func(slots int) int { return chunkMemory(g, w.Codec, slots, largest) }
@@ -345,20 +302,19 @@ func (w *blockWork) readers(dst []uint64, rng uint64) []uint64 {
 }
 
 // openBalanced makes balanced, unless there are no balanced positions.
-func (w *blockWork) openBalanced(memory int) error {
+func (w *blockWork) openBalanced(memory int) {
 	g, ok := w.g.(*game.Half)
 	if !ok || w.Step == step.Init {
-		return nil
+		return
 	}
 	kind := images.Reached
 	if w.Step == step.Solve {
 		kind = images.Scores
 	}
-	ranges := w.newReceivers()
-	for {
-		rng, ok, err := ranges.Next()
-		if err != nil || !ok {
-			return err
+	for ranges := w.receivers.Cursor(); ; {
+		rng, ok := ranges.Next()
+		if !ok {
+			return
 		}
 		if kind.Of(g, w.Tier, rng) != nil {
 			break
@@ -366,18 +322,16 @@ func (w *blockWork) openBalanced(memory int) error {
 	}
 	place := images.Place{FS: w.FS, Dir: w.Output, Name: "images", Memory: memory, Blocks: &w.runner.blocks}
 	w.balanced = images.NewBalanced(g, w.Tier, kind, place)
-	return nil
 }
 
 // prepare stores the messages to balanced positions and their images.
 func (w *blockWork) prepare(ctx context.Context) error {
-	ranges := w.newReceivers()
 	near := w.near.Again()
 	return w.balanced.Prepare(ctx, images.Pass{
-		Ranges:   ranges.Next,
+		Ranges:   &w.receivers,
 		Messages: func() images.Messages { return w.messages(near) },
 		Workers:  w.plan.workers,
-		Report:   func() { w.Report(runner.Progress{Share: w.before * ranges.Share()}) },
+		Report:   func(share float64) { w.Report(runner.Progress{Share: w.before * share}) },
 	})
 }
 

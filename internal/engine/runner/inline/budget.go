@@ -2,13 +2,14 @@ package inline
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/images"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -240,7 +241,8 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 		ranges = max(ranges, all)
 	}
 	near := min(1<<jobdir.NearBits, most)
-	bytes := float64(indexMemory(ranges)+step.ReceiversBytes(t)) + 3*near*(slots+nearBlockMemory) + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
+	receivers := min(most*images.RangePage, math.Ldexp(1, int(t.KeyBits()-t.LowBits()))/8)
+	bytes := float64(indexMemory(ranges)) + receivers + 3*near*(slots+nearBlockMemory) + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }
 

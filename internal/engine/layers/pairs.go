@@ -125,7 +125,7 @@ func (f *filter) writePairs(rows []Row, kind Kind) error {
 // eachPaired calls do for the rows of sorted pairs, in ascending order of their keys; see each.
 func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want string, err error)) error {
 	var held [Messages + 1][]Row // by kind
-	n := 0
+	n, enough := 0, f.rows/2
 	// release passes on the held rows with keys up to last.
 	release := func(last uint64) error {
 		var at [len(held)]int
@@ -156,6 +156,7 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 			held[kind] = rows[:copy(rows, rows[at[kind]:])]
 			n += len(held[kind])
 		}
+		enough = max(f.rows/2, 2*n) // the rows of many mappers may overlap: each is sorted a few times only
 		return nil
 	}
 	pairs := streamfmt.NewPairReader(in, f.o.Source)
@@ -165,7 +166,7 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 		if err == io.EOF {
 			return release(math.MaxUint64)
 		}
-		if err == nil && n >= f.rows/2 && first > 0 { // later pairs have no keys before first
+		if err == nil && n >= enough && first > 0 { // later pairs have no keys before first
 			err = release(first - 1)
 		}
 		if err != nil {

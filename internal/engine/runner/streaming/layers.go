@@ -118,7 +118,7 @@ func countRows(job *runner.Job, g game.Game, stats *runner.Stats) (err error) {
 	if job.Step == step.Possible {
 		err = part.EachKey(func(key game.Position) {
 			stats.Positions++
-			if g.Primitive(key) != 0 {
+			if game.KnownValue(g, key) != 0 {
 				stats.Finished++
 			}
 		})

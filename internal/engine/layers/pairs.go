@@ -181,7 +181,7 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 			err = fmt.Errorf("%s: expected a list of rows of tier %d of %s, found one of %s", f.o.Source, f.o.Tier, f.g.Spec(), list.Spec())
 		}
 		for i := 0; i < len(of) && err == nil; i++ {
-			held[kind], err = cells.Append(held[kind], list, of[i:], math.MaxUint64)
+			held[kind], err = cells.Append(held[kind], list, of[i:])
 			n += int(of[i].Rows)
 			f.In += int64(of[i].Rows)
 		}

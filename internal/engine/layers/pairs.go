@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"path"
 	"sort"
 	"strings"
@@ -125,51 +124,17 @@ func (f *filter) writePairs(rows []Row, kind Kind) error {
 // eachPaired calls do for the rows of sorted pairs, in ascending order of their keys; see each.
 func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want string, err error)) error {
 	var held [Messages + 1][]Row // by kind
-	n, enough := 0, f.rows/2
-	// release passes on the held rows with keys up to last.
-	release := func(last uint64) error {
-		var at [len(held)]int
-		for kind := range held {
-			f.sorter.sort(held[kind])
-		}
-		for {
-			next := -1
-			for kind, rows := range held {
-				if i := at[kind]; i < len(rows) && rows[i].Key <= last && (next < 0 || rows[i].Key < held[next][at[next]].Key) {
-					next = kind
-				}
-			}
-			if next < 0 {
-				break
-			}
-			want, err := do(held[next][at[next]], Kind(next))
-			if want != "" {
-				err = fmt.Errorf("%s: expected %s, found %x", f.o.Source, want, held[next][at[next]].Key)
-			}
-			if err != nil {
-				return err
-			}
-			at[next]++
-		}
-		n = 0
-		for kind, rows := range held {
-			held[kind] = rows[:copy(rows, rows[at[kind]:])]
-			n += len(held[kind])
-		}
-		enough = max(f.rows/2, 2*n) // the rows of many mappers may overlap: each is sorted a few times only
-		return nil
-	}
-	pairs := streamfmt.NewPairReader(in, f.o.Source)
-	var cells streamfmt.CellReader
+	pairs, cells := streamfmt.NewPairReader(in, f.o.Source), new(streamfmt.CellReader)
+	enough := f.rows / 2
 	for {
 		first, packed, err := pairs.Next()
-		if err == io.EOF {
-			return release(math.MaxUint64)
+		ended := err == io.EOF
+		if ended || err == nil && len(held[Predecessors])+len(held[Messages]) >= enough {
+			err = f.release(&held, first, ended, do)
+			// The pairs of many mappers may overlap: a row is sorted a few times only.
+			enough = max(f.rows/2, 2*(len(held[Predecessors])+len(held[Messages])))
 		}
-		if err == nil && n >= enough && first > 0 { // later pairs have no keys before first
-			err = release(first - 1)
-		}
-		if err != nil {
+		if ended || err != nil {
 			return err
 		}
 		list, err := streamfmt.OpenListFile(bytes.NewReader(packed), int64(len(packed)), f.o.Source)
@@ -183,11 +148,40 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 		}
 		for i := 0; i < len(of) && err == nil; i++ {
 			held[kind], err = cells.Append(held[kind], list, of[i:])
-			n += int(of[i].Rows)
 			f.In += int64(of[i].Rows)
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// release calls do for held rows with keys below that of the next pair, or for all, and removes them.
+func (f *filter) release(held *[Messages + 1][]Row, next uint64, all bool, do func(row Row, kind Kind) (want string, err error)) error {
+	for _, rows := range held {
+		f.sorter.sort(rows)
+	}
+	rest := *held
+	for {
+		kind := Predecessors
+		if a, b := rest[Predecessors], rest[Messages]; len(b) > 0 && (len(a) == 0 || b[0].Key < a[0].Key) {
+			kind = Messages
+		}
+		if len(rest[kind]) == 0 || !all && rest[kind][0].Key >= next {
+			break
+		}
+		row := rest[kind][0]
+		want, err := do(row, kind)
+		if want != "" {
+			err = fmt.Errorf("%s: expected %s, found %x", f.o.Source, want, row.Key)
+		}
+		if err != nil {
+			return err
+		}
+		rest[kind] = rest[kind][1:]
+	}
+	for kind, rows := range rest {
+		held[kind] = held[kind][:copy(held[kind], rows)]
+	}
+	return nil
 }

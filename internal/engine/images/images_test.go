@@ -461,19 +461,3 @@ func TestBandChanged(t *testing.T) {
 		t.Error("the change is not noticed")
 	}
 }
-
-func TestSortColumns(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for n := range 300 {
-		low, width := r.IntN(64), r.IntN(64)
-		var columns transposed
-		for i := range n {
-			columns.columns = append(columns.columns, column{rng: r.Uint64() >> width << low, at: uint32(i)})
-		}
-		want := slices.Clone(columns.columns)
-		slices.SortStableFunc(want, func(a, b column) int { return cmp.Compare(a.rng, b.rng) })
-		if columns.sort(); !slices.Equal(columns.columns, want) {
-			t.Fatalf("%d columns, %d bits from bit %d: got another order than that of a comparison sort", n, 64-width, low)
-		}
-	}
-}

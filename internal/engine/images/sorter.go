@@ -35,10 +35,9 @@ type Place struct {
 const MostBands = 64
 
 const (
-	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column and
-	// its copy while it is sorted.
+	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
 	rowMemory    = 48
-	columnMemory = 32
+	columnMemory = 16
 	// chunkBytes is the number of bytes of a piece of memory for rows.
 	chunkBytes = 64 << 10
 	// Least is the least number of bytes that images take.
@@ -238,7 +237,7 @@ func (s *sorter) sort(t *transposed, c *collection, keep int) error {
 	for _, of := range c.classes {
 		t.add(s, of)
 	}
-	t.sort()
+	slices.SortFunc(t.columns, compareColumns)
 	if s.kind == Reached {
 		s.mu.Lock()
 		for _, of := range t.columns {

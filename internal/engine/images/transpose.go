@@ -13,7 +13,6 @@ import (
 type transposed struct {
 	columns []column
 	bytes   []byte
-	spare   []column // memory for sort
 }
 
 // A column is the images of a column of a class. Columns of different classes are in different ranges;
@@ -22,6 +21,14 @@ type column struct {
 	rng  uint64
 	at   uint32 // offset of its bytes
 	form uint32 // the number of its bytes, and whether they are dense, see bandWriter.append
+}
+
+// compareColumns orders columns by range, and those of a range as they were added.
+func compareColumns(a, b column) int {
+	if a.rng != b.rng {
+		return cmp.Compare(a.rng, b.rng)
+	}
+	return cmp.Compare(a.at, b.at)
 }
 
 // add adds the images of a class.
@@ -54,33 +61,6 @@ func (t *transposed) add(s *sorter, of *class) {
 			dense := t.addColumn(of.rows, tiles, k, slots, there, val)
 			t.columns = append(t.columns, column{rng, uint32(at), formOf(len(t.bytes)-at, dense)})
 		}
-	}
-}
-
-// sort sorts the columns by range, stably: a radix sort, from the lowest digit to the highest.
-func (t *transposed) sort() {
-	const digit = 11    // bits
-	differ := uint64(0) // the bits in which ranges differ
-	for _, c := range t.columns {
-		differ |= c.rng ^ t.columns[0].rng
-	}
-	t.spare = slices.Grow(t.spare[:0], len(t.columns))[:len(t.columns)]
-	for shift := bits.TrailingZeros64(differ); differ>>shift != 0; shift += digit {
-		var ends [1 << digit]int
-		for _, c := range t.columns {
-			ends[c.rng>>shift&(1<<digit-1)]++
-		}
-		at := 0
-		for i, n := range ends {
-			ends[i] = at
-			at += n
-		}
-		for _, c := range t.columns {
-			at := &ends[c.rng>>shift&(1<<digit-1)]
-			t.spare[*at] = c
-			*at++
-		}
-		t.columns, t.spare = t.spare, t.columns
 	}
 }
 

@@ -39,18 +39,6 @@ func (c *blockPairs) write(rng uint64) error {
 	return c.Spill()
 }
 
-// eachSplit calls do with each line of a mapper's input.
-func (c *blockPairs) eachSplit(do func(Split) error) error {
-	lines := streamfmt.NewLineReader(c.in, c.o.Source)
-	return lines.Each(func(line []byte) error {
-		split, ok := parseSplit(string(line))
-		if !ok {
-			return lines.Errorf("an input split: part, first range and range after the last", line)
-		}
-		return do(split)
-	})
-}
-
 // read starts to read the sorted pairs of a partition. There are as many partitions as
 // borders.
 func (c *blockPairs) read(borders []uint64) error {
@@ -79,22 +67,6 @@ func (c *blockPairs) next() (err error) {
 // skip skips the pairs of all ranges below to.
 func (c *blockPairs) skip(to uint64) error {
 	for !c.ended && c.rng < to {
-		if err := c.next(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// each calls do for each pair of a range; do decodes and merges c.packed, and returns the
-// number of its records.
-func (c *blockPairs) each(rng uint64, do func() (records int, err error)) error {
-	for !c.ended && c.rng == rng {
-		n, err := do()
-		if err != nil {
-			return fmt.Errorf("range %#x: %w", rng, err)
-		}
-		c.In += int64(n)
 		if err := c.next(); err != nil {
 			return err
 		}
@@ -155,7 +127,12 @@ func (c *blockPairs) send(piece *block.Block) error {
 func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 	b := new(block.Block)
 	var seals jobdir.Seals
-	return c.eachSplit(func(split Split) error {
+	lines := streamfmt.NewLineReader(c.in, c.o.Source)
+	return lines.Each(func(line []byte) error {
+		split, ok := parseSplit(string(line))
+		if !ok {
+			return lines.Errorf("an input split: part, first range and range after the last", line)
+		}
 		t, err := seals.OpenTier(c.o.FS, []string{split.File}, c.g, InputTier(c.name, c.o.Tier))
 		if err != nil {
 			return err
@@ -203,15 +180,19 @@ func (c *blockPairs) eachReceived(do func(b *block.Block) error) error {
 	}
 	b, piece, step := new(block.Block), new(block.Block), New(c.name, c.g)
 	receive := func() error {
-		err := c.each(b.Range, func() (int, error) {
+		for !c.ended && c.rng == b.Range {
 			piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
-			if err := c.decoder.Decode(c.packed, piece); err != nil {
-				return 0, err
+			err := c.decoder.Decode(c.packed, piece)
+			if err == nil {
+				err = step.Receive(piece, b)
 			}
-			return piece.Count(), step.Receive(piece, b)
-		})
-		if err != nil {
-			return err
+			if err != nil {
+				return fmt.Errorf("range %#x: %w", b.Range, err)
+			}
+			c.In += int64(piece.Count())
+			if err := c.next(); err != nil {
+				return err
+			}
 		}
 		return do(b)
 	}

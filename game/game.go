@@ -80,7 +80,7 @@ type Symmetric interface {
 type Decider interface {
 	Game
 	// Known returns the value of p that Primitive returns, or a win of the player to move in one
-	// move; 0: the rules do not decide p.
+	// move if the rules decide all successors of p; 0: the rules do not decide p.
 	Known(p Position) Value
 }
 

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
+	"github.com/treereduce/treereduce/internal/testing/minicluster/clustertest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
@@ -27,17 +29,23 @@ var readmeLines = []struct {
 	{regexp.MustCompile(`(?m)^packageJobJar: .*\n`), ""},
 }
 
-// testReadme runs the jobs of docs/hadoop.md, "Job by job", and compares their output with the
+// TestLongHadoopReadme runs all jobs of a game with cycles by hand.
+func TestLongHadoopReadme(t *testing.T) {
+	longtest.Skip(t)
+	testReadme(t.Context(), t, clustertest.Shared(t.Context(), t), "### Three Men's Morris by hand")
+}
+
+// testReadme runs the jobs of a section of docs/hadoop.md, and compares their output with the
 // page.
-func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
+func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster, heading string) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "hadoop.md"))
 	must.OK(t, err)
-	_, section, ok := strings.Cut(string(page), "\n## Job by job\n")
+	_, section, ok := strings.Cut(string(page), "\n"+heading+"\n")
 	if !ok {
-		t.Fatal("docs/hadoop.md has no section of this name")
+		t.Fatalf("docs/hadoop.md has no section %q", heading)
 	}
 	section, _, _ = strings.Cut(section, "\n#")
-	script, want := "set -e -o pipefail\n", ""
+	script, want := "set -e -o pipefail\n"+regexp.MustCompile("(?m)^    \\$ (jar=.*\n)").FindStringSubmatch(string(page))[1], ""
 	for line := range strings.Lines(section) {
 		text, code := strings.CutPrefix(line, "    ")
 		if command, ok := strings.CutPrefix(text, "$ "); code && ok {

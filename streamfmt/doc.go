@@ -135,9 +135,10 @@
 //
 // # Pairs
 //
-// A pair is the message of a mapper to a reducer: a block with its range as the key, in the
-// format that Hadoop Streaming calls rawbytes. Numbers are big-endian, so that the order of
-// the bytes is the order of the ranges.
+// A pair is the message of a mapper to a reducer: a block with its range as the key, or a list file of sorted rows with
+// the first of their keys, in the format that Hadoop Streaming calls rawbytes. Numbers are big-endian, so that the order of
+// the bytes is the order of the keys.
 //
 //	pair = length(4) range(8)  length(4) block
+//	     | length(4) key(8)    length(4) list file
 package streamfmt

@@ -38,5 +38,5 @@ func ReadDamagedList(file []byte, at int, turn byte) {
 
 // ReadCell reads the rows of a packed cell.
 func ReadCell(src []byte, cell Cell) ([]Row, error) {
-	return new(CellReader).decode(nil, src, cell, math.MaxUint64)
+	return new(CellReader).decode(nil, src, cell, math.MaxUint64, math.MaxUint64)
 }

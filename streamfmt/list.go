@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"maps"
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -119,9 +120,9 @@ var lowBytes = [16]uint64{0, 1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<32 - 1, 1<<40 - 
 
 var errCell = errors.New("damaged in a cell")
 
-// readCell appends the rows of a packed cell, whose kind has words up to most. The caller has
-// verified its checksum.
-func readCell(dst []Row, src []byte, cell Cell, most uint64) ([]Row, error) {
+// readCell appends the rows of a packed cell with keys up to until. The kind of the cell has words up to most. The caller
+// has verified its checksum.
+func readCell(dst []Row, src []byte, cell Cell, most, until uint64) ([]Row, error) {
 	if len(src) == 0 || src[0] >= wordForms {
 		return dst, errCell
 	}
@@ -151,7 +152,10 @@ func readCell(dst []Row, src []byte, cell Cell, most uint64) ([]Row, error) {
 		if key+step < key {
 			return dst, errCell
 		}
-		key += step
+		if key += step; key > until {
+			n = i
+			break
+		}
 		switch form {
 		case keyWords:
 			word = key + unzigzag(word)
@@ -162,7 +166,7 @@ func readCell(dst []Row, src []byte, cell Cell, most uint64) ([]Row, error) {
 		words |= word
 		rows[i] = Row{key, word}
 	}
-	if at != end || key != cell.Last || words > most {
+	if n == len(rows) && (at != end || key != cell.Last) || words > most {
 		return dst, errCell
 	}
 	return dst[:len(dst)+n], nil
@@ -392,20 +396,25 @@ type CellReader struct {
 // Append appends the rows of the first of cells, whose offsets must be ascending. With it,
 // Append reads ahead the cells that follow it without a gap.
 func (c *CellReader) Append(dst []Row, f *ListFile, cells []Cell) ([]Row, error) {
+	return c.AppendUntil(dst, f, cells, math.MaxUint64)
+}
+
+// AppendUntil is like Append, but may leave out rows with keys above until.
+func (c *CellReader) AppendUntil(dst []Row, f *ListFile, cells []Cell, until uint64) ([]Row, error) {
 	raw, err := c.Raw(f, cells)
 	if err != nil {
 		return dst, err
 	}
-	if dst, err = c.decode(dst, raw, cells[0], f.kind.mostWord()); err != nil {
+	if dst, err = c.decode(dst, raw, cells[0], f.kind.mostWord(), until); err != nil {
 		err = f.errorf("damaged in the cell at byte %d", cells[0].Offset)
 	}
 	return dst, err
 }
 
 // decode appends the rows of a packed cell, see readCell.
-func (c *CellReader) decode(dst []Row, src []byte, cell Cell, most uint64) ([]Row, error) {
+func (c *CellReader) decode(dst []Row, src []byte, cell Cell, most, until uint64) ([]Row, error) {
 	if len(src) == 0 || src[0] != codedRows {
-		return readCell(dst, src, cell, most)
+		return readCell(dst, src, cell, most, until)
 	}
 	if c.coder == nil {
 		c.coder = new(cellCoder)

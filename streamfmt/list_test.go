@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
@@ -126,6 +127,28 @@ func TestListFile(t *testing.T) {
 			})
 			if len(counts) > 0 {
 				t.Errorf("values that were not counted: %v", counts)
+			}
+		}
+	}
+}
+
+// TestListUntil checks that all rows of a cell up to a key are read, and none that is not in the cell.
+func TestListUntil(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 3))
+	for bits := 1; bits <= 64; bits += 7 {
+		rows := randomRows(r, 3000, bits, streamfmt.Predecessors)
+		file := packList(t, map[int][]streamfmt.Row{0: rows}, streamfmt.Predecessors, 3000)
+		f := must.Get(streamfmt.OpenListFile(bytes.NewReader(file), int64(len(file)), "x.lists"))(t)
+		cells := must.Get(f.Cells(0))(t)
+		var c streamfmt.CellReader
+		for i, cell := range cells {
+			of := rows[:cell.Rows]
+			rows = rows[cell.Rows:]
+			for _, until := range []uint64{cell.First, of[r.IntN(len(of))].Key, cell.Last - 1, cell.Last} {
+				got := must.Get(c.AppendUntil(nil, f, cells[i:], until))(t)
+				if n := sort.Search(len(of), func(i int) bool { return of[i].Key > until }); len(got) < n || !slices.Equal(got, of[:len(got)]) {
+					t.Fatalf("%d bits: %d rows up to %d, want %d or more", bits, len(got), until, n)
+				}
 			}
 		}
 	}

@@ -67,13 +67,13 @@ func (t *rowLists) images(ctx context.Context, g game.Symmetric, wanted func(tie
 
 // temporary creates a file beside the table if it is on this machine and can be written.
 func (t *rowLists) temporary() (*os.File, error) {
-	const pattern = "_images-*.lists"
+	const pattern = "images-*.lists"
 	if _, ok := t.fsys.(store.Local); ok {
-		if file, err := os.CreateTemp(t.data, pattern); err == nil {
+		if file, err := store.CreateTemp(t.data, pattern); err == nil {
 			return file, nil
 		}
 	}
-	return os.CreateTemp("", pattern)
+	return store.CreateTemp("", pattern)
 }
 
 // read reads batch i.

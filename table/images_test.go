@@ -36,14 +36,17 @@ func layeredGames() (games []game.Game) {
 // TestImages checks look-ups, predecessors, scans and statistics of positions and their images.
 func TestImages(t *testing.T) {
 	for i, g := range layeredGames() {
-		reached := testgames.Solve(g)
-		stored := canonicalOnly(g, reached)
-		all := make(map[game.Position]game.Value) // with images
-		for p, v := range stored {
-			for _, image := range game.ImagesOf(nil, g, p) {
-				all[image] = v
+		stored := canonicalOnly(g, testgames.Stored(g))
+		withImages := func(of map[game.Position]game.Value) map[game.Position]game.Value {
+			all := make(map[game.Position]game.Value)
+			for p, v := range of {
+				for _, image := range game.ImagesOf(nil, g, p) {
+					all[image] = v
+				}
 			}
+			return all
 		}
+		all, reached := withImages(stored), withImages(testgames.Solve(g))
 		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, stored)), ".", g))(t)
 		before := make(map[game.Position][]Predecessor)
 		inOrder := slices.SortedFunc(func(yield func(game.Position) bool) {
@@ -67,8 +70,8 @@ func TestImages(t *testing.T) {
 				seen[m.To] = true
 			}
 			for _, c := range must.Get(tab.Choices(p))(t) {
-				if c.Value != all[c.To] {
-					t.Fatalf("game %d: %d: %+v, want %v", i, p, c, all[c.To])
+				if c.Value != reached[c.To] {
+					t.Fatalf("game %d: %d: %+v, want %v", i, p, c, reached[c.To])
 				}
 			}
 		}
@@ -102,12 +105,32 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// TestUnreachableCycle checks that positions are found that lead to one another, but that play cannot reach.
+func TestUnreachableCycle(t *testing.T) {
+	g := testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {3, 1}, 1: {2}, 2: {0}, 4: {5}, 5: {4, 0}},
+		End:  map[game.Position]game.Result{3: game.Wins},
+		Size: 6,
+	}
+	for interval := 1; interval < 7; interval++ {
+		values := testgames.Solve(g)
+		if n, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, interval); err != nil || n != 4 {
+			t.Errorf("%d at a time: %d positions, %v", interval, n, err)
+		}
+		values[4], values[5] = 0, 0
+		var fault *Fault
+		if _, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, interval); !errors.As(err, &fault) || fault.Position != 4 {
+			t.Errorf("%d at a time: %v, want that 4 cannot be reached", interval, err)
+		}
+	}
+}
+
 // TestRulesLayers checks that a correct table passes, and that each wrong, extra or missing position is found, at the
 // position itself or at one that leads to it or to an image of it.
 func TestRulesLayers(t *testing.T) {
 	for i, g := range layeredGames() {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
-		right := canonicalOnly(g, testgames.Solve(g))
+		right := canonicalOnly(g, testgames.Stored(g))
 		verify := func() error {
 			_, err := verifyLists(t, listTable(t, g, rowsOf(g, right)), g, 1+r.IntN(20))
 			return err

@@ -5,6 +5,7 @@ package table
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -26,10 +27,10 @@ import (
 // other position must lead to a position of the table, and its value must follow from the
 // values of these: a draw has a draw among its successors, and none that the mover wins or ties. If all positions are
 // checked, the table must also contain the initial
-// position, every other position must be the successor of a position of the table, and the
-// recorded counts must be right. This finds every error, except positions of one tier that lead to one another but that
-// no other position leads to. Of the images of a position of a game.Symmetric, the canonical one must be there.
-// Memory contains one bit for each position or slot, and the data that each worker caches.
+// position, play must reach every other position, and the
+// recorded counts must be right. This finds every error. Of the images of a position of a game.Symmetric, the canonical one
+// must be there. Memory contains one bit for each position or slot, two where play may never end, and the data that each
+// worker caches.
 type Rules struct {
 	Sample uint64              // how many positions to check, drawn uniformly at random; 0: all
 	Seed   uint64              // seed of the random number generator
@@ -194,7 +195,10 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		if err == nil && !part.own {
 			err = c.checkReachable(ctx, part, reached)
 		}
-		if err == nil {
+		switch {
+		case err == nil && part.own && g.cyclic:
+			err = c.reach(ctx, part, marks, append(firsts, first))
+		case err == nil:
 			err = c.positions(ctx, part, part.all(), marks)
 		}
 		if err == nil && part.own {
@@ -269,6 +273,11 @@ type reachedSlots map[uint64]block.Set
 
 // add adds a slot. It is safe for concurrent use.
 func (r reachedSlots) add(rng uint64, slot int) { atomic.OrUint64(&r[rng][slot>>6], 1<<(slot&63)) }
+
+// has reports whether add has added a slot.
+func (r reachedSlots) has(rng uint64, slot int) bool {
+	return atomic.LoadUint64(&r[rng][slot>>6])>>(slot&63)&1 != 0
+}
 
 // newReached returns an empty set. firsts is needed for a part without slots only: the number of
 // the first position of each range, and the number of all positions at the end.
@@ -375,6 +384,53 @@ func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn,
 			return c.check(ctx, one, len(slots), part.half.times(), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
 		}
 	})
+}
+
+// reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
+// pass has checked before. Its parameters are those of newReached.
+func (c *rulesCheck) reach(ctx context.Context, part *rulesPart, marks reachedSlots, firsts []uint64) error {
+	start, slot, _, ok, err := part.reader(0).find(c.g.Start())
+	done, err2 := newReached(part, firsts)
+	if err = cmp.Or(err, err2); err != nil {
+		return err
+	}
+	if ok {
+		marks.add(start, slot)
+	}
+	for {
+		var of []drawn
+		for _, d := range part.all() {
+			if rng, _, err := part.ranges.at(d.i); err != nil {
+				return err
+			} else if !slices.Equal(marks[rng], done[rng]) {
+				of = append(of, d)
+			}
+		}
+		if len(of) == 0 {
+			return nil
+		}
+		err := part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
+			one := newRulesPosition(c.g, reader)
+			one.marks = marks
+			return func(d drawn, slots []uint32) error {
+				rng, _, err := part.ranges.at(d.i)
+				if err != nil {
+					return err
+				}
+				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
+				for _, slot := range slots {
+					done.add(rng, int(slot))
+				}
+				return c.check(ctx, one, len(slots), 1, func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
+			}
+		})
+		var fault *Fault
+		if errors.As(err, &fault) { // another pass may have an earlier one
+			return cmp.Or(c.positions(ctx, part, part.all(), nil), err)
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 // picked checks positions of a part that were drawn together with their values.

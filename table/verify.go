@@ -32,7 +32,7 @@ func (t *rowLists) contents() contents { return t }
 
 // start returns the value of the initial position, which every table must contain.
 func (t *Table) start() (game.Value, error) {
-	v, ok, err := t.Lookup(t.g.Start())
+	v, ok, err := t.contents.lookup(t.g.Start())
 	if err == nil && !ok {
 		err = t.fault(t.g.Start(), "is missing: it is the initial position")
 	}

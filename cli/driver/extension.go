@@ -18,7 +18,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
-	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -170,17 +169,11 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 	return nil
 }
 
-// OnHadoop returns the options that driver solve --runner hadoop has for this command line, after it has
-// checked them as that does; --memory; and the least memory that the game needs there, in bytes.
+// OnHadoop returns the options that driver solve --runner hadoop has for this command line; --memory; and the least memory that
+// the game needs there, in bytes.
 func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
 	o, given, err = s.flags.options()
-	if err != nil {
-		return o, 0, 0, err
-	}
-	m := game.MethodOf(s.Game)
-	asked := o.Codec
-	o.Codec = streaming.Codec(m, asked)
-	return o, given, leastInProcess(m, &o), s.checkCodec(asked, &o)
+	return o, given, leastInProcess(game.MethodOf(s.Game), &o), err
 }
 
 // A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.

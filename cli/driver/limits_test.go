@@ -39,6 +39,9 @@ func TestLongFullDisk(t *testing.T) {
 		{board, "--runner=inline --final=no", "100k"},
 		{cyclic, "--runner=inline --keep=all", "1m"},
 		{cyclic, "--runner=pipe --reducers=3", "600k"},
+		{mills, "--runner=inline", "140k"},
+		{mills, "--runner=inline --keep=all", "400k"},
+		{mills, "--runner=pipe --reducers=3", "550k"},
 	})
 }
 

@@ -215,7 +215,6 @@ func (h *hadoopOptions) prepare(s *Start) (JobRunner, error) {
 	if err := s.inProcess(); err != nil {
 		return nil, err
 	}
-	s.Options.Codec = streaming.Codec(s.Method, s.Options.Codec)
 	r, err := h.cluster(s.hdfs)
 	if err != nil {
 		return nil, err

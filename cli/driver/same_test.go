@@ -26,8 +26,8 @@ import (
 )
 
 // The games of these tests, one for each method: the smallest whose keys fall into several
-// ranges; for games without ranges, those with a thousand rows in a tier, or with moves that
-// skip many tiers.
+// ranges; for games without ranges, those with a thousand rows in a tier, with moves that
+// skip many tiers, or with tiers of which some have inner moves.
 var (
 	board       = strings.Fields("solve connectn --width 4 --height 5 --connect 3")
 	smallCyclic = strings.Fields("solve quickcross --width 3 --height 3 --connect 3")
@@ -37,6 +37,7 @@ var (
 	rules       = strings.Fields("solve mnk --width 3 --height 3 --connect 3")
 	larger      = strings.Fields("solve mnk --width 4 --height 3 --connect 3")
 	far         = strings.Fields("solve mancala --pits 2 --stones 1")
+	mills       = strings.Fields("solve mills --men 3")
 )
 
 // onData returns the command driver solve on a data directory, in its own process group.
@@ -75,6 +76,7 @@ func TestSameResult(t *testing.T) {
 	t.Run("small dodgem", func(t *testing.T) { sameResult(t, smallCars, ways[:3]) })
 	t.Run("dodgem", func(t *testing.T) { sameResult(t, cars, ways[:1]) })
 	t.Run("mnk", func(t *testing.T) { sameResult(t, rules, ways) })
+	t.Run("mills", func(t *testing.T) { sameResult(t, mills, ways[:1]) })
 }
 
 // TestLongSameResult tests all combinations.
@@ -94,6 +96,7 @@ func TestLongSameResult(t *testing.T) {
 	t.Run("dodgem", func(t *testing.T) { sameResult(t, smallCars, ways) })
 	t.Run("mnk", func(t *testing.T) { sameResult(t, larger, ways) })
 	t.Run("mancala", func(t *testing.T) { sameResult(t, far, ways) })
+	t.Run("mills", func(t *testing.T) { sameResult(t, mills, ways) })
 }
 
 // A way to solve consists of the flags of consecutive runs.
@@ -159,6 +162,7 @@ func TestLongKilled(t *testing.T) {
 	t.Run("connectn", func(t *testing.T) { killed(t, board, ways) })
 	t.Run("quickcross", func(t *testing.T) { killed(t, cyclic, ways) })
 	t.Run("mnk", func(t *testing.T) { killed(t, rules, ways) })
+	t.Run("mills", func(t *testing.T) { killed(t, mills, ways) })
 }
 
 func killed(t *testing.T, board, ways []string) {

@@ -288,11 +288,7 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	s := &Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, Own: memory, Method: game.MethodOf(r.Game), Options: &o, hdfs: r.place.HDFS, rules: r.rules}
-	asked := o.Codec
 	if o.Runner, err = r.chosen.Prepare(s); err != nil {
-		return o, err
-	}
-	if err := r.checkCodec(asked, &o); err != nil {
 		return o, err
 	}
 	o.Reducers = max(1, o.Reducers)
@@ -305,14 +301,6 @@ func (r *run) options() (o solve.Options, err error) {
 	debug.SetMemoryLimit(int64(s.Own)) // the limit of the garbage collector
 	o.Report, o.Watch = r.bar.Report, new(solve.Watch)
 	return o, nil
-}
-
-// checkCodec refuses --compress if the runner has changed the form of the directories.
-func (s *Solve) checkCodec(asked Codec, o *Options) error {
-	if o.KeepAll && o.Codec != asked {
-		return command.Usagef("--compress: with --runner %s, the directories of %s are text", s.flags.runner, s.Kind.Name)
-	}
-	return nil
 }
 
 // solve solves the game in the data directory, and prints note before and the result after it.

@@ -1,6 +1,6 @@
 // Package stream contains the command lines of mapper and reducer: a step as a filter from
 // stdin to stdout that follows the conventions of Hadoop Streaming. It opens files only if a
-// job of the driver uses packed blocks, and for the states that a reducer of a game solved by layers
+// job of the driver uses packed records, and for the states that a reducer of a game solved by layers
 // reads and writes, the predecessors that it looks up, and the messages that it sends to other jobs.
 package stream
 

@@ -37,23 +37,35 @@ func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 	return t.work.do(t.name, m, in, t.out, t.o)
 }
 
-// layers runs one side of a step of a game that is solved by layers. The output of a reducer is
-// its shard; its states and its messages to other jobs are files.
+// layers runs one side of a step of a game that is solved by layers. The states of a reducer and its messages to other jobs
+// are files; its output is its shard, which is a file, too, if records are packed.
 func (t *task) layers(g game.Game) (n step.Counters, err error) {
-	if t.work.reduces && t.name != step.Final {
-		if err := t.checkReduce(g); err != nil {
+	in, writes := t.in, t.work.reduces && t.name != step.Final
+	if writes || t.o.Codec == jobdir.Packed {
+		if writes {
+			err = t.checkReduce(g)
+		}
+		if err != nil {
 			return n, err
+		}
+		if t.name == step.Ties {
+			t.o.Pass += layers.Ties
 		}
 		files, err := t.openFiles("the states and the messages to other jobs")
 		if err != nil {
 			return n, err
 		}
 		defer closeFiles(files, &n)
+		if !writes {
+			if in, err = mapInput(in, files, &t.o); err != nil {
+				return n, err
+			}
+		}
 		if os.Getenv(command.Environment("packed")[0]) == "true" {
 			t.o.Codec = jobdir.Packed
 		}
 	}
-	return t.work.layers(t.name, g, t.in, t.out, t.o)
+	return t.work.layers(t.name, g, in, t.out, t.o)
 }
 
 // layerOptions sets the options of a step of a game that is solved by layers.
@@ -124,10 +136,7 @@ func (t *task) checkReduce(g game.Game) error {
 	switch _, reversible := g.(game.Reversible); name {
 	case step.Begin, step.Values:
 		o.Absorb = len(o.Runs)
-	case step.Ties:
-		o.Pass += layers.Ties
-		fallthrough
-	case step.Solve:
+	case step.Solve, step.Ties:
 		if len(o.Edges) == 0 && !reversible {
 			return command.Usagef("--edges is missing: the directory of begin, with the predecessors of the positions")
 		}

@@ -148,16 +148,15 @@ func TestCost(t *testing.T) {
 // request is sent.
 func TestRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		onEMR + " --width 8 --height 6 --connect 4 --memory 2G":                   "--memory 2G: connectn width=8 height=6 connect=4 needs at least ",
-		"solve mnk --runner emr --bucket s3://bucket/games --keep all --compress": "--compress: with --runner emr, the directories of mnk are text",
-		onEMR + " --price 1e308":                       "--price 1e+308: expected 0 to 1000000000",
-		onEMR + " --max-hours 0.4":                     "the limit of the cluster is 24m0s, but it needs at least 30m0s (--max-hours, --max-dollars)",
-		onEMR + " --max-dollars 0.1":                   "the limit of the cluster is 4m0s, but it needs",
-		onEMR + " --max-dollars 9 --instance x9.large": "--max-dollars: no price of x9.large is known: give --price",
-		onEMR + " --nodes 0":                           "0 nodes: expected 1 to 65536",
-		onEMR + " --tags treereduce-x=1":               `--tags "treereduce-x=1": expected KEY=VALUE, of a key that does not begin with treereduce`,
-		onEMR + " --data owners/x":                     `--data "owners/x": with --runner emr, expected a name below --bucket, of letters, digits and ._=-, not in bin, logs or owners`,
-		onEMR + " --metrics 0":                         "--metrics is not for --runner emr",
+		onEMR + " --width 8 --height 6 --connect 4 --memory 2G": "--memory 2G: connectn width=8 height=6 connect=4 needs at least ",
+		onEMR + " --price 1e308":                                "--price 1e+308: expected 0 to 1000000000",
+		onEMR + " --max-hours 0.4":                              "the limit of the cluster is 24m0s, but it needs at least 30m0s (--max-hours, --max-dollars)",
+		onEMR + " --max-dollars 0.1":                            "the limit of the cluster is 4m0s, but it needs",
+		onEMR + " --max-dollars 9 --instance x9.large":          "--max-dollars: no price of x9.large is known: give --price",
+		onEMR + " --nodes 0":                                    "0 nodes: expected 1 to 65536",
+		onEMR + " --tags treereduce-x=1":                        `--tags "treereduce-x=1": expected KEY=VALUE, of a key that does not begin with treereduce`,
+		onEMR + " --data owners/x":                              `--data "owners/x": with --runner emr, expected a name below --bucket, of letters, digits and ._=-, not in bin, logs or owners`,
+		onEMR + " --metrics 0":                                  "--metrics is not for --runner emr",
 	} {
 		if status, stdout, stderr := runLine(line, nil); status != 2 || stdout != "" || !strings.HasPrefix(stderr, "driver: "+want) {
 			t.Errorf("driver %s: status %d, %q, want %q", line, status, stderr, want)

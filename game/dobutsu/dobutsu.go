@@ -213,10 +213,6 @@ func (r *rules) canonical(b *board, player game.Player) game.Position {
 
 // Canonical returns the least of the images of p.
 func (r *rules) Canonical(p game.Position) game.Position {
-	pair, view := r.lions(p), &r.views[mirrored]
-	if uint64(r.numberings[lion][squares].number[view[pair[0]]][view[pair[1]]]) > p%boards {
-		return p % boards
-	}
 	b := r.board(p)
 	return r.canonical(&b, r.ToMove(p))
 }

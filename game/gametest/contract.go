@@ -190,8 +190,12 @@ func (c contract) checkKnown(p game.Position) {
 	wins := func(m game.Move) bool {
 		return vs.Before(vs.Ended(g.Primitive(m.To), g.ToMove(m.To))) == vs.Ended(v, mover)
 	}
-	if v != ended && (v != game.NewValue(game.WinFor(mover), 1) || !slices.ContainsFunc(g.Moves(nil, p), wins)) {
+	moves := g.Moves(nil, p)
+	if v != ended && (v != game.NewValue(game.WinFor(mover), 1) || !slices.ContainsFunc(moves, wins)) {
 		c.failf(p, "Known is %d, want the value of Primitive, %d, or a win by a move that ends play", v, ended)
+	}
+	if v != ended && slices.ContainsFunc(moves, func(m game.Move) bool { return g.Known(m.To) == 0 }) {
+		c.failf(p, "Known is %d, but it has a successor that the rules do not decide", v)
 	}
 }
 
@@ -242,7 +246,7 @@ func (c contract) checkCanonical(p game.Position) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	want, value := to(p), g.Values().Ended(g.Primitive(p), g.ToMove(p))
+	want, value := to(p), g.Values().Ended(game.KnownValue(g, p), g.ToMove(p))
 	for i, image := range images {
 		switch {
 		case i > 0 && image == images[i-1]:
@@ -253,7 +257,7 @@ func (c contract) checkCanonical(p game.Position) {
 			c.failf(p, "its image %d is of another tier", image)
 		case g.ToMove(image) != g.ToMove(p) && !g.Values().OfMover:
 			c.failf(p, "in its image %d it is the other player's turn, but values are not those of the mover", image)
-		case g.Values().Ended(g.Primitive(image), g.ToMove(image)) != value:
+		case g.Values().Ended(game.KnownValue(g, image), g.ToMove(image)) != value:
 			c.failf(p, "its image %d has another value", image)
 		}
 		if got := to(image); !slices.Equal(got, want) {

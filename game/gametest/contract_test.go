@@ -227,9 +227,9 @@ func (g deciding) Known(p game.Position) game.Value {
 // TestDeciderContract checks that Contract detects wrong values of a Decider.
 func TestDeciderContract(t *testing.T) {
 	graph := testgames.Graph{
-		Next: map[game.Position][]game.Position{0: {1, 2}, 1: {0, 3}, 2: {4, 5}},
+		Next: map[game.Position][]game.Position{0: {1, 2, 6}, 1: {3, 4}, 2: {4, 5}, 6: {0, 3}},
 		End:  map[game.Position]game.Result{3: game.Loses, 4: game.Wins, 5: game.Ties},
-		Size: 6,
+		Size: 7,
 	}
 	win, loss := game.NewValue(game.FirstWins, 1), game.NewValue(game.SecondWins, 1)
 	for _, c := range []struct {
@@ -239,12 +239,15 @@ func TestDeciderContract(t *testing.T) {
 	}{
 		{1, win, true}, {1, 0, true}, {1, loss, false}, {1, game.NewValue(game.FirstWins, 0), false}, {1, game.NewValue(game.FirstWins, 2), false},
 		{0, win, false}, {2, win, false}, {2, loss, false}, {2, game.NewValue(game.Tie, 1), false},
-		{3, 0, false}, {3, win, false}, {3, graph.Primitive(4), false},
+		{3, 0, false}, {3, win, false}, {3, graph.Primitive(4), false}, {6, win, false}, {6, 0, true},
 	} {
 		none := func(_ testgames.Graph, predecessors []game.Position, _ game.Position) []game.Position {
 			return predecessors
 		}
 		want := fmt.Sprintf("%d (\"p%d\"): Known is %d, want the value of Primitive, %d,", c.at, c.at, c.known, graph.Primitive(c.at))
+		if c.at == 6 {
+			want = "Known is 6, but it has a successor that the rules do not decide"
+		}
 		if f := failure(t, deciding{backward{graph, none}, c.at, c.known}); (f == "") != c.right || !c.right && !strings.Contains(f, want) {
 			t.Errorf("Known(%d) is %d: the failure is %q, right: %v", c.at, c.known, f, c.right)
 		}

@@ -218,7 +218,10 @@ const endedTier = 1 << 16
 func (k *kernel) withKnown(bits State, v game.Value, mover game.Player) State {
 	switch k.resultOf(v, mover) {
 	case game.Wins:
-		return bits | wonBit | blockedBit
+		if n := v.Remoteness() + 1; bits.won() == 0 || n < bits.won() {
+			bits = bits&^(3<<wonShift) | State(n)<<wonShift
+		}
+		return bits | blockedBit
 	case game.Ties:
 		return bits | tiedBit | blockedBit
 	}
@@ -420,7 +423,7 @@ func (k *kernel) checkMessage(m Row) error {
 // value returns the value of a position with the given state that has received the given messages.
 func (k *solve) value(p game.Position, state State, messages []Row) (game.Value, error) {
 	if v := state.Value(); v != 0 {
-		if len(messages) > 0 {
+		if len(messages) > 0 && k.reversible == nil {
 			return 0, &PositionError{k.g, p, "received a message, but the position is terminal"}
 		}
 		return v, nil
@@ -450,8 +453,8 @@ func (k *kernel) bestKnown(s State) (v game.Value, any bool) {
 			v, any = w, true
 		}
 	}
-	if s&wonBit != 0 {
-		add(k.successorValue(game.Wins, mover, 0))
+	if n := s.won(); n > 0 {
+		add(k.successorValue(game.Wins, mover, n-1))
 	}
 	if s&tiedBit != 0 {
 		add(k.successorValue(game.Ties, mover, 0))
@@ -479,7 +482,7 @@ const (
 // sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
 func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
 	if k.reversible != nil {
-		if game.KnownValue(k.g, p) != 0 {
+		if !k.batched && game.KnownValue(k.g, p) != 0 {
 			return nil
 		}
 		return k.sendReversed(p, v, which)

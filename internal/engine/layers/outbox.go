@@ -25,9 +25,6 @@ const firstRows = 1 << 10
 // An Outbox buffers the rows that a worker sends to other tiers, sorts them, and emits them
 // as chunks. It is used by one goroutine.
 type Outbox struct {
-	// OnSorted, if it is not nil, is called with sorted rows of a tier before they are emitted. It must not keep them.
-	OnSorted func(rows []Row)
-
 	kind  Kind
 	codec jobdir.Codec
 	most  int
@@ -38,6 +35,7 @@ type Outbox struct {
 	to      []uint16 // by row, the receiver, an index into stages
 	stages  []Stage  // pass 0 of all tiers, then others that have received rows
 	last    int      // of pass 0 of all tiers
+	recent  int      // the index of the last stage that receiver has found
 	sorter  sorter
 	numbers []int // by receiver; where Flush puts its next row
 }
@@ -85,13 +83,14 @@ func (o *Outbox) receiver(to Stage) uint16 {
 	if to.Pass() == 0 {
 		return uint16(to)
 	}
-	for i, s := range o.stages[o.last+1:] {
-		if s == to {
-			return uint16(o.last + 1 + i)
+	if o.stages[o.recent] != to {
+		i := slices.Index(o.stages[o.last+1:], to)
+		if o.recent = o.last + 1 + i; i < 0 {
+			o.recent = len(o.stages)
+			o.stages = append(o.stages, to)
 		}
 	}
-	o.stages = append(o.stages, to)
-	return uint16(len(o.stages) - 1)
+	return uint16(o.recent)
 }
 
 // makeRoom grows the buffer, or flushes it if it has reached its limit.
@@ -166,9 +165,6 @@ func (o *Outbox) byReceiver() (rows, spare []Row) {
 // at the end if it is text.
 func (o *Outbox) add(to Stage, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
-		if o.OnSorted != nil {
-			o.OnSorted(piece)
-		}
 		if o.chunk.AddRows(int(to), piece, o.kind); o.chunk.Size() >= chunkSize {
 			if err := o.emitChunk(to); err != nil {
 				return err

@@ -89,7 +89,7 @@ func (k *begin) Do(r *Rows) error {
 
 // open returns the state of an open position after the messages from later tiers, and sends what is due.
 func (k *begin) open(p game.Position, state State, messages []Row) (State, error) {
-	received, lost, longest, won, tied := 0, 0, state.lost(), int(state/wonBit&1), int(state/tiedBit&1)
+	received, lost, longest, won, tied := 0, 0, state.lost(), state.won(), int(state/tiedBit&1)
 	for _, m := range messages {
 		if err := k.checkMessage(m); err != nil {
 			return 0, err
@@ -199,24 +199,26 @@ func (k *pass) Do(r *Rows) error {
 // next returns the state of an open position after the messages of the pass.
 func (k *pass) next(p game.Position, state State, messages []Row) (State, error) {
 	mover, isDue, lost := state.Mover(), false, 0
-	if k.pass > Ties {
-		return decided(k.valueOf(game.Ties, mover, k.pass-Ties)), nil
-	}
+	ties := k.pass > Ties
 	for _, m := range messages {
 		if m.Word == due {
 			isDue = true
 			continue
 		}
 		switch v := ValueOf(m.Word); {
-		case v.Remoteness() != k.pass-1 || !v.Valid():
-			return 0, &PositionError{k.g, p, fmt.Sprintf("a message of pass %d has the value %d", k.pass, v)}
+		case v.Remoteness() != k.pass%Ties-1 || !v.Valid() || ties != (v.Outcome() == game.Tie):
+			return 0, &PositionError{k.g, p, fmt.Sprintf("a message of pass %s has the value %d", At(0, k.pass).Suffix()[1:], v)}
+		case ties:
 		case k.resultOf(v, mover) == game.Wins:
 			return decided(k.valueOf(game.Wins, mover, k.pass)), nil
 		default:
 			lost += TimesOf(m.Word)
 		}
 	}
-	if isDue {
+	switch {
+	case ties:
+		return decided(k.valueOf(game.Ties, mover, k.pass-Ties)), nil
+	case isDue:
 		return decided(k.valueOf(game.Wins, mover, k.pass)), nil
 	}
 	left := state.inner() - lost

@@ -235,7 +235,9 @@ func (l *Loader) pick(f *file, r run, wanted []Row, do func(i int, row Row) erro
 			}
 			part := *f
 			part.cells = f.cells[:at+end-n]
-			if l.picked, err = l.cell(l.picked[:0], &part, at); err != nil {
+			rest := wanted[i:]
+			last := sort.Search(len(rest), func(n int) bool { return rest[n].Key > f.cells[at].Last }) - 1
+			if l.picked, err = l.cell(l.picked[:0], &part, at, rest[last].Key); err != nil {
 				return err
 			}
 			for _, row := range l.picked {

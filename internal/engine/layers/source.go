@@ -324,7 +324,7 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	for _, f := range s.files {
 		err := f.with(func(f *file) (err error) {
 			for i := range f.cells {
-				if rows, err = l.cell(rows[:0], f, i); err == nil {
+				if rows, err = l.cell(rows[:0], f, i, math.MaxUint64); err == nil {
 					err = do(rows)
 				}
 				if err != nil {
@@ -361,7 +361,7 @@ func (l *Loader) Stretch(dst []Row, s *Source, at Stretch) ([]Row, error) {
 		part := *f
 		part.cells = f.cells[:at.to] // the reader reads no further cells
 		for i := at.from; i < at.to && err == nil; i++ {
-			dst, err = l.cell(dst, &part, i)
+			dst, err = l.cell(dst, &part, i, math.MaxUint64)
 		}
 		return err
 	})
@@ -511,7 +511,7 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 		for _, i := range l.touching {
 			c := &f.cells[i]
 			n := len(dst)
-			if dst, err = l.cell(dst, f, i); err != nil {
+			if dst, err = l.cell(dst, f, i, sh.Last); err != nil {
 				return err
 			}
 			if c.First < sh.First || c.Last > sh.Last {
@@ -523,10 +523,10 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 	return dst, err
 }
 
-// cell appends the rows of cell i of a file.
-func (l *Loader) cell(dst []Row, f *file, i int) (_ []Row, err error) {
+// cell appends the rows of cell i of a file. It may leave out rows with keys above until.
+func (l *Loader) cell(dst []Row, f *file, i int, until uint64) (_ []Row, err error) {
 	if !f.isText() {
-		return l.cells.Append(dst, f.list, f.cells[i:])
+		return l.cells.AppendUntil(dst, f.list, f.cells[i:], until)
 	}
 	dst, l.text, err = f.appendText(dst, f.cells[i], l.text)
 	return dst, err

@@ -8,10 +8,11 @@ import "github.com/treereduce/treereduce/game"
 //	bit 0       1: decided; the value is in the bits above
 //	bit 1       the player to move
 //	bit 2       blocked: a successor in a later tier, or one that the rules decide, is not lost for the player to move there
-//	bits 3, 4   a successor that the rules decide is a win, a tie
-//	bits 5, 6   the largest number of plies to the end by a successor that the rules decide as lost; 0: there is none
-//	bits 7-22   the number of successors in the same tier that have not been received as lost
-//	bits 23-38  forward: the number of successors in later tiers; then, of the lost successors, the largest
+//	bit 3       a successor that the rules decide is a tie
+//	bits 4, 5   the least number of plies to the end by a successor that the rules decide as won; 0: there is none
+//	bits 6, 7   the largest number of plies to the end by a successor that the rules decide as lost; 0: there is none
+//	bits 8-23   the number of successors in the same tier that have not been received as lost
+//	bits 24-39  forward: the number of successors in later tiers; then, of the lost successors, the largest
 //	            remoteness plus 1
 //
 // Successors that the rules decide are in none of these numbers.
@@ -20,12 +21,12 @@ type State uint64
 const (
 	moverShift   = 1
 	blockedBit   = 1 << 2
-	wonBit       = 1 << 3
-	tiedBit      = 1 << 4
-	lostShift    = 5
-	innerShift   = 7
-	outerShift   = 23
-	openStateMax = 1<<39 - 1
+	tiedBit      = 1 << 3
+	wonShift     = 4
+	lostShift    = 6
+	innerShift   = 8
+	outerShift   = 24
+	openStateMax = 1<<40 - 1
 )
 
 // decided returns the state of a position with a value.
@@ -50,7 +51,8 @@ func (s State) Mover() game.Player { return game.Player(s >> moverShift & 1) }
 
 func (s State) blocked() bool { return s&blockedBit != 0 }
 
-// lost returns the number of plies to the end by a successor that the rules decide as lost, 0 to 2.
+// won and lost return the numbers of plies to the end by a successor that the rules decide as won or lost, 0 to 2.
+func (s State) won() int  { return int(s >> wonShift & 3) }
 func (s State) lost() int { return int(s >> lostShift & 3) }
 
 // inner and outer return the numbers in the state of an open position.

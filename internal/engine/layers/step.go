@@ -29,7 +29,8 @@ type filter struct {
 	*step.Writer
 	g      game.Game
 	o      step.Options
-	rows   int // limit of rows in memory, and in the outbox
+	rows   int  // limit of rows in memory, and in the outbox
+	pairs  bool // mapper and reducer exchange pairs, see Inputs, and a shard is a packed file
 	check  rowCheck
 	sorter sorter
 }
@@ -37,7 +38,7 @@ type filter struct {
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, check: newRowCheck(g, o.Tier)}
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, pairs: o.Reducers > 0, check: newRowCheck(g, o.Tier)}
 }
 
 // Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of
@@ -52,6 +53,8 @@ func Map(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) 
 		err = f.MapStart(g, in, o.Source)
 	case name == step.Final:
 		err = f.mapFinal(in)
+	case f.pairs:
+		err = f.mapSplits(name, in)
 	default:
 		err = f.mapRows(in, reads(name, false)...)
 	}
@@ -117,34 +120,44 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 // mapRows passes rows on. If Options.Combine is set, it merges them and prints them in
 // sorted runs.
 func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
+	add, emit := f.collect(f.write)
+	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
+		if !f.o.Combine {
+			return "", f.write([]Row{row}, kind)
+		}
+		return "", add(row, kind)
+	})
+	if err != nil {
+		return err
+	}
+	return emit()
+}
+
+// collect returns a function that adds a row, and one that passes those that wait to write, merged and sorted; it is also
+// called whenever the memory is full.
+func (f *filter) collect(write func(rows []Row, kind Kind) error) (add func(row Row, kind Kind) error, emit func() error) {
 	var held [Values + 1][]Row // by kind
 	n := 0
-	emit := func() (err error) {
+	emit = func() (err error) {
 		for kind := range held {
 			rows := held[kind]
 			f.sorter.sort(rows)
 			if err == nil {
-				err = f.write(merge(rows, Kind(kind)), Kind(kind))
+				err = write(merge(rows, Kind(kind)), Kind(kind))
 			}
 			held[kind] = rows[:0]
 		}
 		n = 0
 		return err
 	}
-	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
-		if !f.o.Combine {
-			return "", f.write([]Row{row}, kind)
-		}
+	add = func(row Row, kind Kind) error {
 		held[kind] = append(held[kind], row)
 		if n++; n < f.rows {
-			return "", nil
+			return nil
 		}
-		return "", emit()
-	})
-	if err != nil {
-		return err
+		return emit()
 	}
-	return emit()
+	return add, emit
 }
 
 // mapFinal passes rows on, and prints rows with the same values for the images of their positions.
@@ -169,6 +182,7 @@ type reducer struct {
 	name   string
 	writes Writes
 	kernel Kernel
+	shard  *PartWriter // nil: it is the output, or the step writes none
 	states *PartWriter // nil: the step writes none
 	stored Stored
 	loader Loader
@@ -191,8 +205,10 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if err == nil {
 		err = r.reduce(in)
 	}
-	if r.states != nil {
-		err = r.states.Finish(err)
+	for _, file := range []*PartWriter{r.shard, r.states} {
+		if file != nil {
+			err = file.Finish(err)
+		}
 	}
 	err = outbox.Finish(err)
 	if r.kernel != nil {
@@ -220,13 +236,21 @@ func (r *reducer) open(out *Outbox) (err error) {
 		}
 	}
 	if r.writes.States {
-		file, err := r.o.Create(StatesName(r.o.Part))
-		if err != nil {
-			return err
-		}
-		r.states = NewPartWriter(file, r.g, r.o.Tier, States, jobdir.Packed)
+		r.states, err = r.create(StatesName(r.o.Part), States)
 	}
-	return nil
+	if r.writes.Shards && r.pairs && err == nil {
+		r.shard, err = r.create(PartName(r.o.Part, jobdir.Packed), r.writes.Shard)
+	}
+	return err
+}
+
+// create creates a packed file of rows of a kind.
+func (r *reducer) create(name string, kind Kind) (*PartWriter, error) {
+	file, err := r.o.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	return NewPartWriter(file, r.g, r.o.Tier, kind, jobdir.Packed), nil
 }
 
 // rowsAtOnce returns how many absorbed states a batch has at most: a position has several other rows.
@@ -248,7 +272,13 @@ func (r *reducer) partition() (first, last uint64, empty bool) {
 
 // reduce reads all batches.
 func (r *reducer) reduce(in io.Reader) error {
-	err := r.each(in, reads(r.name, game.Loops(r.g, r.o.Tier)), func(row Row, kind Kind) (string, error) {
+	each := func(do func(row Row, kind Kind) (want string, err error)) error {
+		if r.pairs {
+			return r.eachPaired(in, do)
+		}
+		return r.each(in, reads(r.name, game.Loops(r.g, r.o.Tier)), do)
+	}
+	err := each(func(row Row, kind Kind) (string, error) {
 		if r.name == step.Init && row.Key != Start(r.g)[0].Key {
 			return "the initial position", nil
 		}
@@ -314,8 +344,12 @@ func (r *reducer) do(last uint64) (err error) {
 			return err
 		}
 	}
-	if r.writes.Shards {
-		err = r.write(rows.Made(r.writes.Shard), r.writes.Shard)
+	switch made := rows.Made(r.writes.Shard); {
+	case r.shard != nil:
+		r.Records += int64(len(made))
+		err = r.shard.Append(made)
+	case r.writes.Shards:
+		err = r.write(made, r.writes.Shard)
 	}
 	r.first += int64(len(r.keys))
 	r.keys, rows.Predecessors, rows.Messages = r.keys[:0], rows.Predecessors[:0], rows.Messages[:0]
@@ -331,7 +365,7 @@ func (r *reducer) located(err error) error {
 		return err
 	}
 	place := r.o.Source
-	if i, found := slices.BinarySearch(r.keys, wrong.Key); found {
+	if i, found := slices.BinarySearch(r.keys, wrong.Key); found && !r.pairs {
 		place = fmt.Sprintf("%s:%d", place, r.first+int64(i))
 	}
 	return fmt.Errorf("%s: position %s: %s", place, streamfmt.AppendKey(nil, wrong.Key, r.Width), wrong.Reason)

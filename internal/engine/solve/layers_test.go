@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
 )
@@ -20,10 +21,33 @@ import (
 // those of a plain solver of all positions.
 func TestLayers(t *testing.T) { solveLayers(t, 0, 60) }
 
-// TestLongLayers tests more games.
+// TestLongLayers tests TREEREDUCE_GAMES games.
 func TestLongLayers(t *testing.T) {
 	longtest.SkipShare(t)
-	solveLayers(t, 60, 20_000)
+	solveLayers(t, 60, uint64(longtest.Number(t, "TREEREDUCE_GAMES", 20_000)))
+}
+
+// Games with more extensions.
+type (
+	batchedLayered    struct{ *testgames.Layered }
+	batchedBackward   struct{ *testgames.LayeredBackward }
+	expandingLayered  struct{ *testgames.Layered }
+	expandingBackward struct{ *testgames.LayeredBackward }
+)
+
+func (g batchedLayered) Batch([]game.Position) (game.Game, error)  { return g.Layered, nil }
+func (g batchedBackward) Batch([]game.Position) (game.Game, error) { return g.LayeredBackward, nil }
+
+func (g expandingLayered) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	for _, m := range g.Moves(nil, p) {
+		to := g.Canonical(m.To)
+		dst = append(dst, game.Successor{Position: to, Known: g.Known(to)})
+	}
+	return dst
+}
+
+func (g expandingBackward) Successors(dst []game.Successor, p game.Position) []game.Successor {
+	return expandingLayered{g.Layered}.Successors(dst, p)
 }
 
 func solveLayers(t *testing.T, first, end uint64) {
@@ -31,11 +55,20 @@ func solveLayers(t *testing.T, first, end uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		graph := testgames.RandomLayered(r, testgames.RandomOptions(r))
 		games := []game.Game{graph, graph.Backward()}
+		switch r.IntN(4) {
+		case 0:
+			games[0] = batchedLayered{graph}
+		case 1:
+			games[1] = batchedBackward{graph.Backward()}
+		case 2:
+			games[0] = expandingLayered{graph}
+		case 3:
+			games[1] = expandingBackward{graph.Backward()}
+		}
 		if graph.Tiers() == 0 && graph.Values().TiesSoon {
 			games = append(games, struct{ game.Symmetric }{graph})
 		}
 		for i, g := range games {
-			dir := t.TempDir()
 			o := options()
 			o.Final, o.Reducers = solve.FinalNo, 1+r.IntN(3)
 			o.Runner = &inline.Runner{Memory: []int{0, 64 << 20}[r.IntN(2)]}
@@ -43,10 +76,11 @@ func solveLayers(t *testing.T, first, end uint64) {
 				o.Codec = jobdir.Text
 			}
 			o.MinDrop = int64(r.IntN(2))
-			if _, err := solveInto(t, dir, g, o, store.Fresh); err != nil {
+			fsys, dir := new(storetest.Memory), "/data/d"
+			if _, err := solveWith(t, fsys, dir, g, o, store.Fresh); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
-			if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
+			if err := testgames.Compare(g, valuesOf(t, fsys, g, dir)); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
 		}
@@ -72,7 +106,12 @@ func TestLeastMemory(t *testing.T) {
 // valuesIn returns the values that a table stores.
 func valuesIn(t *testing.T, g game.Game, dir string) map[game.Position]game.Value {
 	t.Helper()
-	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	return valuesOf(t, store.Local{}, g, dir)
+}
+
+func valuesOf(t *testing.T, fsys store.FS, g game.Game, dir string) map[game.Position]game.Value {
+	t.Helper()
+	tab := must.Get(table.OpenOf(fsys, dir, g))(t)
 	defer tab.Close()
 	values := make(map[game.Position]game.Value)
 	for b, err := range tab.All() {

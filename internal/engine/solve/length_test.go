@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -86,14 +87,14 @@ func TestMoves(t *testing.T) {
 // TestLongMostMoves solves a game with the largest remoteness. One move more is refused.
 func TestLongMostMoves(t *testing.T) {
 	longtest.SkipShare(t)
-	r, err := solveInto(t, t.TempDir(), chain(game.MaxRemoteness), options(), store.Fresh)
+	r, err := solveWith(t, new(storetest.Memory), "/data/d", chain(game.MaxRemoteness), options(), store.Fresh)
 	if err != nil || r.Value != "WIN in 16383" {
 		t.Errorf("%q, %v, want WIN in 16383", r.Value, err)
 	}
 	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 		o := options()
 		o.Codec = codec
-		r, err = solveInto(t, t.TempDir(), chain(game.MaxRemoteness+1), o, store.Fresh)
+		r, err = solveWith(t, new(storetest.Memory), "/data/d", chain(game.MaxRemoteness+1), o, store.Fresh)
 		if want := "it is reached after 16383 moves in its tier, and has another one there: at most 16383 are provided for"; err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %q, %v, want %s", codec, r.Value, err, want)
 		}

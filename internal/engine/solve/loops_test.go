@@ -368,3 +368,66 @@ func TestTies(t *testing.T) {
 		}
 	}
 }
+
+// A tieredGraph is a graph whose positions from 2 on are a second tier. Both tiers have inner moves.
+type tieredGraph struct{ testgames.Graph }
+
+func (tieredGraph) Tiers() int               { return 1 }
+func (tieredGraph) Tier(p game.Position) int { return int(min(p/2, 1)) }
+func (tieredGraph) Loops(int) bool           { return true }
+
+// TestNearestOutside checks that the player to move prefers the nearest of several wins, or ties, in later tiers.
+func TestNearestOutside(t *testing.T) {
+	for _, end := range []game.Result{game.Loses, game.Ties} {
+		graph := testgames.Graph{
+			Next: map[game.Position][]game.Position{0: {1, 2, 5}, 1: {0}, 2: {3}, 3: {4}, 5: {6}, 6: {7}, 7: {8}, 8: {9}},
+			End:  map[game.Position]game.Result{4: end, 9: end},
+			Size: 10,
+		}
+		for _, g := range []game.Game{tieredGraph{graph}, struct{ game.Layered }{tieredGraph{graph}}} {
+			dir, _ := solved(t, g, nil)
+			equalWorth(t, g, valuesIn(t, g, dir), graph.Worth())
+		}
+	}
+}
+
+// A decidedGraph is a graph in which 1 and 2 are terminal, and the rules decide 3 and 4. Values name the winner, and the first
+// player is to move everywhere but at 4 and 5.
+type decidedGraph struct {
+	testgames.Graph
+	loops bool
+}
+
+func (decidedGraph) Values() game.Values {
+	return game.Values{Players: [2]string{"left", "right"}, TiesSoon: true}
+}
+func (decidedGraph) Tiers() int               { return 4 }
+func (decidedGraph) Tier(p game.Position) int { return []int{0, 4, 4, 3, 3, 1, 2, 2, 2, 2, 2}[p] }
+func (g decidedGraph) Loops(int) bool         { return g.loops }
+func (decidedGraph) ToMove(p game.Position) game.Player {
+	if p == 4 || p == 5 {
+		return game.Second
+	}
+	return game.First
+}
+
+func (g decidedGraph) Known(p game.Position) game.Value {
+	if p == 3 || p == 4 {
+		return game.NewValue(game.WinFor(g.ToMove(p)), 1)
+	}
+	return g.Primitive(p)
+}
+
+// TestDecided checks the choice between successors that the rules decide, of which one is a move away from the end.
+func TestDecided(t *testing.T) {
+	graph := testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {5, 9, 10}, 3: {1}, 4: {2}, 5: {6, 7, 8}, 6: {3}, 7: {3, 1}, 8: {1, 3}, 9: {2, 4}, 10: {4, 2}},
+		End:  map[game.Position]game.Result{1: game.Wins, 2: game.Loses},
+		Size: 11,
+	}
+	for _, loops := range []bool{false, true} {
+		g := decidedGraph{graph, loops}
+		dir, _ := solved(t, g, nil)
+		must.OK(t, testgames.Compare(g, valuesIn(t, g, dir)))
+	}
+}

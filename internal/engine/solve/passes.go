@@ -124,7 +124,6 @@ func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats
 		states, records = n, stats.Records
 	}
 	stay := len(next.Runs) - absorbed
-	gone := next.Runs[stay:]
 	next.Runs = append(slices.Clone(next.Runs[:stay]), stateRun{job.Name, states})
 	text, err := store.MarshalSummed(next)
 	if err == nil {
@@ -142,7 +141,7 @@ func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats
 	}
 	p.index, p.done = next, append(p.done, done)
 	p.run.done += p.progress()
-	return p.prune(gone)
+	return p.prune()
 }
 
 // progress returns the weight of what has been done since the last call. How many passes follow is unknown. Forward, each
@@ -160,9 +159,11 @@ func (p *passes) progress() float64 {
 
 // stateRecords returns the number of states in the output of a job.
 func stateRecords(job *runner.Job) (n int64, err error) {
-	files, err := jobdir.SealAll(job.FS, job.Output)
-	for _, f := range files {
-		if layers.IsStates(f.Name) {
+	entries, err := job.FS.ReadDir(job.Output)
+	for _, e := range entries {
+		if err == nil && layers.IsStates(e.Name()) {
+			var f store.SealedFile
+			f, err = jobdir.Seal(job.FS, path.Join(job.Output, e.Name()))
 			n += int64(f.Records)
 		}
 	}
@@ -170,16 +171,16 @@ func stateRecords(job *runner.Job) (n int64, err error) {
 }
 
 // prune deletes states that have been absorbed, and messages that have been received.
-func (p *passes) prune(absorbed []stateRun) error {
+func (p *passes) prune() error {
 	if p.run.KeepAll {
 		return nil
 	}
 	now := p.done[len(p.done)-1].stage
 	for _, o := range p.done {
-		states := slices.ContainsFunc(absorbed, func(r stateRun) bool { return r.Dir == o.name })
+		read := slices.ContainsFunc(p.index.Runs, func(r stateRun) bool { return r.Dir == o.name })
 		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return layers.Stage(to) > now || layers.Stage(to).Tier() != p.tier })
 		_, err := o.drop(p.run, func(file string) bool {
-			return states && layers.IsStates(file) || !waits && strings.HasPrefix(file, store.OutboxPrefix)
+			return !read && layers.IsStates(file) || !waits && strings.HasPrefix(file, store.OutboxPrefix)
 		})
 		if err != nil {
 			return err

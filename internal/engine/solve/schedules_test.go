@@ -24,6 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
 // A schedule runs several drivers in one data directory, of which one at a time makes calls of the
@@ -361,6 +362,7 @@ func setups(t *testing.T) (all []*setup) {
 			{g: rules(t, 2, 2, 2)}, {g: rules(t, 2, 2, 2), change: kept}, {g: rules(t, 2, 2, 2), cluster: true},
 			{g: quickCross(t, 1, 2, 2)}, {g: quickCross(t, 1, 2, 2), change: kept}, {g: quickCross(t, 1, 2, 2), cluster: true},
 			{g: listGame(t)}, {g: listGame(t), change: kept},
+			{g: passGame()}, {g: passGame(), change: kept}, {g: passGame(), cluster: true},
 		} {
 			u.hdfs = hdfs
 			s := newSchedule(u)
@@ -380,6 +382,15 @@ func setups(t *testing.T) (all []*setup) {
 func listGame(t *testing.T) game.Game {
 	t.Helper()
 	return must.Get(mnk.New(2, 2, 2))(t)
+}
+
+// passGame returns a small game with stored edges, passes in two tiers, and ties.
+func passGame() game.Game {
+	return struct{ game.Layered }{tieredGraph{testgames.Graph{
+		Next: map[game.Position][]game.Position{0: {1, 2}, 1: {0, 3}, 2: {3, 4}, 3: {2}},
+		End:  map[game.Position]game.Result{4: game.Ties},
+		Size: 5,
+	}}}
 }
 
 // A scheduleKind runs drivers, of which the first is paused at a call, or the call fails.
@@ -443,7 +454,7 @@ func (s *schedule) walk(drivers int, fails bool, rnd *rand.Rand) {
 // TestSchedules runs some schedules of each kind.
 func TestSchedules(t *testing.T) { schedules(t, 300) }
 
-// TestLongSchedules runs each schedule with one failed call or one pause, and random ones. 110,000
+// TestLongSchedules runs each schedule with one failed call or one pause, and random ones. 290,000
 // are enough for every call.
 func TestLongSchedules(t *testing.T) {
 	longtest.Skip(t)

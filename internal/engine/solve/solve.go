@@ -72,7 +72,7 @@ type Options struct {
 	// is synced to disk; 0 means one second. The table is always synced.
 	SyncAfter time.Duration
 	// MinDrop is how many bytes of unneeded files a directory must have for them to be
-	// deleted before the directory itself is; 0 means 256 KB. Only lists have such files.
+	// deleted before the directory itself is; 0 means 256 KB. Only layers have such files.
 	MinDrop int64
 	Report  func(Event) // called from one goroutine at a time; may be nil
 	Watch   *Watch      // gets the journal; may be nil

@@ -51,7 +51,13 @@ func solved(t *testing.T, g game.Game, change func(*solve.Options)) (dir string,
 
 func solveInto(t *testing.T, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
 	t.Helper()
-	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil))(t)
+	return solveWith(t, store.Local{}, dir, g, o, mode)
+}
+
+// solveWith is solveInto on a file system.
+func solveWith(t *testing.T, fsys store.FS, dir string, g game.Game, o solve.Options, mode store.Mode) (solve.Result, error) {
+	t.Helper()
+	data := must.Get(store.Create(fsys, dir, g.Spec(), mode, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	return solve.Run(context.Background(), data, g, o)
 }

@@ -29,7 +29,7 @@ type tiers struct {
 // small tiers are finished per second, and the seal lists all of them.
 const sealEvery = 100 * time.Millisecond
 
-// records is the part of the method that depends on the record format: blocks or lists. It
+// records is the part of the method that depends on the record format: blocks or layers. It
 // decides what a job reads and which directories can be deleted.
 type records interface {
 	// weight returns a job's part of the work of the run.

@@ -39,6 +39,18 @@ func (c *blockPairs) write(rng uint64) error {
 	return c.Spill()
 }
 
+// EachSplit calls do for each line of the input of a mapper, which is called source in errors.
+func EachSplit(in io.Reader, source string, do func(Split) error) error {
+	lines := streamfmt.NewLineReader(in, source)
+	return lines.Each(func(line []byte) error {
+		split, ok := parseSplit(string(line))
+		if !ok {
+			return lines.Errorf("an input split: file, first range or cell, and the one after the last", line)
+		}
+		return do(split)
+	})
+}
+
 // read starts to read the sorted pairs of a partition. There are as many partitions as
 // borders.
 func (c *blockPairs) read(borders []uint64) error {
@@ -127,12 +139,7 @@ func (c *blockPairs) send(piece *block.Block) error {
 func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 	b := new(block.Block)
 	var seals jobdir.Seals
-	lines := streamfmt.NewLineReader(c.in, c.o.Source)
-	return lines.Each(func(line []byte) error {
-		split, ok := parseSplit(string(line))
-		if !ok {
-			return lines.Errorf("an input split: part, first range and range after the last", line)
-		}
+	return EachSplit(c.in, c.o.Source, func(split Split) error {
 		t, err := seals.OpenTier(c.o.FS, []string{split.File}, c.g, InputTier(c.name, c.o.Tier))
 		if err != nil {
 			return err

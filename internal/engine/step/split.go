@@ -11,9 +11,9 @@ import (
 )
 
 // A Split is a part of the input of a mapper of packed records: the blocks of one file with
-// ranges from From up to, but not including, To.
+// ranges from From up to, but not including, To, or its cells of rows with these numbers.
 type Split struct {
-	File     string // the path of a block file
+	File     string // the path of a block file, or of a list file
 	From, To uint64
 }
 

@@ -47,8 +47,8 @@ type Options struct {
 	Output string
 	FS     store.FS // of the files
 	// Codec is the encoding of the records; "" means text. With jobdir.Packed a mapper reads
-	// splits, see Split, and writes pairs, and a reducer writes a block file. Rows of
-	// layers are always lines; for them Codec is the encoding of the files of messages.
+	// splits, see Split, and writes pairs, and a reducer writes a block file. For layers, Codec is the
+	// encoding of the files of messages, and records are packed if Reducers is not 0.
 	Codec jobdir.Codec
 
 	// The following options are for packed records.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -618,6 +619,11 @@ func (d *Data) WriteFile(name string, text []byte) error {
 		return err
 	}
 	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })
+}
+
+// CreateTemp is like os.CreateTemp. If the file stays in a data directory, the next driver deletes it.
+func CreateTemp(dir, pattern string) (*os.File, error) {
+	return os.CreateTemp(dir, attemptPrefix+pattern)
 }
 
 // replace writes a file under a temporary name, syncs it, and renames it; in a data directory that this

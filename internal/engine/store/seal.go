@@ -21,7 +21,7 @@ type Seal struct {
 	Files []SealedFile `json:"files"`
 
 	// Deleted lists files that Drop has deleted, or was about to: they may still exist. Receivers
-	// lists the tiers that their messages were for. Their JSON keys are those of earlier versions,
+	// lists the stages that their messages were for. Their JSON keys are those of earlier versions,
 	// whose data must stay readable.
 	Deleted   []string `json:"gone,omitempty"`
 	Receivers []int    `json:"told,omitempty"`

@@ -64,13 +64,20 @@ func Check(t *testing.T, r runner.Runner, g game.Game, same func(t testing.TB, f
 	}
 }
 
-// Layers solves a game with random options, and compares every value with testgames.Solve.
+// Layers solves a game with random options, and compares every value with testgames.Solve. The run is stopped before or
+// after one of its first jobs, and resumed.
 func Layers(t *testing.T, r runner.Runner, g game.Game, random *rand.Rand) {
 	t.Helper()
 	dir := t.TempDir()
-	options := solve.Options{Runner: r, Reducers: 1 + random.IntN(3), Combine: random.IntN(2) == 0, Codec: []jobdir.Codec{jobdir.Packed, jobdir.Text}[random.IntN(2)],
+	stops := &stopping{r, random.IntN(20), random.IntN(2) == 0}
+	options := solve.Options{Runner: stops, Reducers: 1 + random.IntN(3), Combine: random.IntN(2) == 0, Codec: []jobdir.Codec{jobdir.Packed, jobdir.Text}[random.IntN(2)],
 		KeepAll: random.IntN(2) == 0, MinDrop: 1, Final: solve.FinalNo, UntilTier: -1}
-	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
+	err := run(t.Context(), dir, g, options, store.Fresh)
+	if errors.Is(err, errStopped) {
+		options.Runner = r
+		err = run(t.Context(), dir, g, options, store.Resume)
+	}
+	if err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}
 	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
@@ -83,6 +90,26 @@ func Layers(t *testing.T, r runner.Runner, g game.Game, random *rand.Rand) {
 		}
 	}
 	must.OK(t, testgames.Compare(g, values))
+}
+
+// stopping is a runner that fails after some jobs, before or after its work.
+type stopping struct {
+	runner.Runner
+	jobs  int
+	after bool
+}
+
+var errStopped = errors.New("stopped by the test")
+
+func (s *stopping) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	s.jobs--
+	if s.jobs >= 0 || s.after {
+		stats, err = s.Runner.Run(ctx, job)
+	}
+	if s.jobs < 0 && err == nil {
+		err = errStopped
+	}
+	return stats, err
 }
 
 // cancelling is a runner whose jobs are cancelled before they begin.

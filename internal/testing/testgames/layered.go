@@ -9,16 +9,18 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Layered is a game.Layered and game.Symmetric given by a list of positions.
+// A Layered is a game.Layered, game.Symmetric and game.Decider given by a list of positions.
 type Layered struct {
 	listed
 	loops  []bool // by tier
 	images map[game.Position][]game.Position
+	known  map[game.Position]bool // the positions won in one move that the rules decide
 }
 
 var _ interface {
 	game.Layered
 	game.Symmetric
+	game.Decider
 } = (*Layered)(nil)
 
 // LayeredOptions are options of RandomLayered.
@@ -36,6 +38,10 @@ type LayeredOptions struct {
 	Long bool
 	// Sparse means that keys are spread over 64 bits. Otherwise, they are 0, 1 and so on.
 	Sparse bool
+	// Decides means that the rules decide some positions that are won in one move.
+	Decides bool
+	// Ties means that play ends with a tie more often than with a win.
+	Ties bool
 }
 
 // RandomOptions returns options of one of the kinds of games, small if they are not long.
@@ -45,12 +51,13 @@ func RandomOptions(r *rand.Rand) LayeredOptions {
 	if r.IntN(8) == 0 {
 		o.Long, o.Positions = true, 600
 	}
+	o.Decides, o.Ties = r.IntN(2) == 0, r.IntN(3) == 0
 	return o
 }
 
 // RandomLayered returns a random game with a group of symmetries. It uses everything that the interfaces
 // allow: inner moves, empty tiers, ties, draws, several moves to a position and to its images, positions with
-// fewer images than the group has elements, unreachable positions. The canonical position is any one of
+// fewer images than the group has elements, unreachable positions, positions that the rules decide. The canonical position is any one of
 // the images.
 func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
 	all := symmetries()
@@ -65,6 +72,11 @@ func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
 			d.path(i)
 		} else {
 			d.tangle(i)
+		}
+	}
+	for i := range d.orbits {
+		if o.Decides && i%2 == 0 {
+			d.hurry(i)
 		}
 	}
 	return d.game()
@@ -133,6 +145,10 @@ func (d *design) add() {
 		in = append(in, d.r.IntN(tiers))
 	}
 	slices.Sort(in)
+	ends := []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.FirstWins, game.SecondWins}
+	if d.o.Ties {
+		ends[3], ends[4] = game.Tie, game.Tie
+	}
 	turns := d.o.Long && (d.o.OfMover || d.r.IntN(2) == 0)
 	for n := 0; n < d.o.Positions; {
 		i := len(d.orbits)
@@ -140,7 +156,7 @@ func (d *design) add() {
 			images: d.cosets(d.randomSubgroup(d.r, d.keeps)),
 			tier:   in[i],
 			mover:  game.Player(d.r.IntN(2)),
-			end:    []game.Outcome{game.FirstWins, game.SecondWins, game.Tie, game.FirstWins, game.SecondWins}[d.r.IntN(5)],
+			end:    ends[d.r.IntN(len(ends))],
 		}
 		if turns {
 			x.mover = game.Player(i % 2)
@@ -185,6 +201,14 @@ func (d *design) path(i int) {
 	}
 	if d.r.IntN(50) == 0 {
 		d.move(i, d.targets(i, max(0, i-d.r.IntN(7))), 1)
+	}
+}
+
+// hurry removes the moves of an orbit that do not end play, if it has others.
+func (d *design) hurry(i int) {
+	goesOn := func(to place) bool { return len(d.orbits[to.orbit].next) > 0 }
+	if next := slices.DeleteFunc(slices.Clone(d.orbits[i].next), goesOn); len(next) > 0 {
+		d.orbits[i].next = next
 	}
 }
 
@@ -233,6 +257,7 @@ func (d *design) game() *Layered {
 		},
 		loops:  d.loops,
 		images: make(map[game.Position][]game.Position),
+		known:  make(map[game.Position]bool),
 	}
 	if !d.impartial {
 		g.values.Players = [2]string{"left", "right"}
@@ -255,7 +280,20 @@ func (d *design) game() *Layered {
 		}
 	}
 	g.start = keys[place{0, d.orbits[0].images[d.r.IntN(len(d.orbits[0].images))]}]
+	for i, x := range d.orbits {
+		for _, p := range g.images[keys[place{i, x.images[0]}]] {
+			g.known[p] = d.o.Decides && i%8 > 0 && g.winsAtOnce(p)
+		}
+	}
 	return g
+}
+
+// winsAtOnce reports whether the player to move at p can win by a move, and the rules decide all successors.
+func (g *Layered) winsAtOnce(p game.Position) bool {
+	win, moves := g.values.Ended(game.NewValue(game.WinFor(g.ToMove(p)), 1), g.ToMove(p)), g.Moves(nil, p)
+	return slices.ContainsFunc(moves, func(m game.Move) bool {
+		return g.values.Before(g.values.Ended(g.Primitive(m.To), g.ToMove(m.To))) == win
+	}) && !slices.ContainsFunc(moves, func(m game.Move) bool { return g.Known(m.To) == 0 })
 }
 
 // keys gives each image of each orbit a random key.
@@ -311,6 +349,14 @@ func (d *design) node(i int, image elements, keys map[place]game.Position) node 
 
 // Loops reports whether the tier may have inner moves.
 func (g *Layered) Loops(tier int) bool { return g.loops[tier] }
+
+// Known returns the value that the rules decide.
+func (g *Layered) Known(p game.Position) game.Value {
+	if g.known[p] {
+		return game.NewValue(game.WinFor(g.ToMove(p)), 1)
+	}
+	return g.Primitive(p)
+}
 
 // Canonical returns the first of the images.
 func (g *Layered) Canonical(p game.Position) game.Position { return g.images[p][0] }

@@ -51,7 +51,7 @@ func TestSolve(t *testing.T) {
 func TestCompare(t *testing.T) {
 	eachLayered(t, 50, func(_ testgames.LayeredOptions, g *testgames.Layered) {
 		right := make(map[game.Position]game.Value)
-		for p, v := range testgames.Solve(g) {
+		for p, v := range testgames.Stored(g) {
 			right[g.Canonical(p)] = v
 		}
 		keys := slices.Sorted(maps.Keys(right))
@@ -76,7 +76,10 @@ func TestLayeredKinds(t *testing.T) {
 	games := make(map[string]int)
 	eachLayered(t, 1000, func(o testgames.LayeredOptions, g *testgames.Layered) {
 		values := testgames.Solve(g)
-		has := map[string]bool{"unreachable positions": len(g.Positions()) > len(values)}
+		has := map[string]bool{
+			"unreachable positions":         len(g.Positions()) > len(values),
+			"positions that are not stored": len(values) > len(testgames.Stored(g)),
+		}
 		for p, v := range values {
 			images := g.Images(nil, p)
 			one := images[0]
@@ -93,12 +96,17 @@ func TestLayeredKinds(t *testing.T) {
 				"a tie":                           v.Outcome() == game.Tie && v.Remoteness() > 0,
 				"a draw of players in any order":  !o.OfMover && !v.Valid(),
 				"a far tie":                       o.TiesLate && v.Outcome() == game.Tie && v.Remoteness() > 0,
+				"a position known as won":         g.Known(p) != g.Primitive(p),
 			} {
 				has[what] = has[what] || yes
 			}
 			var led []game.Position
+			near, far := game.MaxRemoteness, 0 // remoteness of ties in later tiers
 			for _, m := range g.Moves(nil, p) {
 				c := g.Canonical(m.To)
+				if n := values[m.To].Remoteness(); values[m.To].Outcome() == game.Tie && g.Tier(m.To) > g.Tier(p) {
+					near, far = min(near, n), max(far, n)
+				}
 				for what, yes := range map[string]bool{
 					"several moves to images":          slices.Contains(led, c),
 					"a move to itself":                 m.To == p,
@@ -112,6 +120,8 @@ func TestLayeredKinds(t *testing.T) {
 				}
 				led = append(led, c)
 			}
+			has["a tie by the nearest of ties in later tiers"] = has["a tie by the nearest of ties in later tiers"] ||
+				g.Loops(g.Tier(p)) && near < far && v.Outcome() == game.Tie && v.Remoteness() == near+1
 		}
 		for what, yes := range has {
 			if yes {

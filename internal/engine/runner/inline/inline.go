@@ -2,7 +2,7 @@
 // ranges at a time, so its memory does not grow with the tier.
 //
 // With blocks there is no shuffle: each output range pulls its messages from the input blocks,
-// with a few cursors that move forward through the sorted files. With lists, each worker loads
+// with a few cursors that move forward through the sorted files. With layers, each worker loads
 // an interval of the tier's keys from all messages to the tier, and sends its own messages through
 // an outbox. The package knows nothing of the loop of jobs.
 //

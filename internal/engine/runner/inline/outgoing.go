@@ -70,7 +70,6 @@ func (t *outgoing) finish(err error) error {
 		}
 		all.Wait()
 		for _, out := range t.outs {
-			out.OnSorted = nil // so that it keeps no messages in memory
 			t.runner.outboxes = append(t.runner.outboxes, out.Outbox)
 		}
 	}

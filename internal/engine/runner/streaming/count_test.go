@@ -73,19 +73,6 @@ func TestLostCounters(t *testing.T) {
 	}
 }
 
-// TestCodec checks that Hadoop gets text for games by layers only.
-func TestCodec(t *testing.T) {
-	rows := must.Get(mnk.New(3, 3, 3))(t)
-	blocks := must.Get(connectn.New(3, 3, 3))(t)
-	for _, asked := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		for g, want := range map[game.Game]jobdir.Codec{rows: jobdir.Text, blocks: asked} {
-			if got := Codec(game.MethodOf(g), asked); got != want {
-				t.Errorf("%s, %s: %s, want %s", g.Spec(), asked, got, want)
-			}
-		}
-	}
-}
-
 // strayed is a runner that puts a file of the user into the input of a job, and checks that
 // the plan of the job ignores it.
 type strayed struct {

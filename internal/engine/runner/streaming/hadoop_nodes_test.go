@@ -105,6 +105,7 @@ func TestLongHadoopNodes(t *testing.T) {
 		s.run(t, fmt.Sprintf("%d %s", i+1, f.stage.name), f.test)
 	}
 	s.run(t, "mancala", fault{stage: mancala, happens: lost}.test)
+	s.run(t, "five men", fault{stage: fiveMen, happens: lost}.test)
 	s.run(t, "hangs", fault{stage: stages[2], happens: hangs}.test)
 	s.run(t, "paused", testPaused)
 	s.run(t, "disk full", testDiskFull)
@@ -133,6 +134,9 @@ var stages = []stage{
 
 // mancala has six hundred jobs.
 var mancala = stage{"lists backward", board{"mancala", 3, 3, 0}, "data_second158", "--reducers 3 --cluster-above 2400", false}
+
+// fiveMen has 274 jobs, of which the largest run on the cluster.
+var fiveMen = stage{"five men", board{"mills", 5, 0, 0}, "data_second11.7", "--reducers 3 --cluster-above 100000", false}
 
 // A fault happens at a stage of a run.
 type fault struct {

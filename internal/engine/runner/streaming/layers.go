@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -15,8 +14,8 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// ofLayers plans a job by layers, in which Hadoop reads, sorts and writes lines. Packed inputs can
-// only be read in this process; then the job is executed by Small. So is a job without rows to read.
+// ofLayers plans a job by layers. If an input has not the format of the output, the job is executed by Small. So is a job
+// without rows to read.
 func (p *plan) ofLayers(g game.Game) error {
 	job := p.job
 	rows, err := job.Rows(g)
@@ -24,14 +23,42 @@ func (p *plan) ofLayers(g game.Game) error {
 		return err
 	}
 	defer runner.CloseRows(rows)
-	if slices.ContainsFunc(rows, func(r runner.Rows) bool { return r.Source != nil }) {
-		p.small = true
-		return nil
+	var packed []*layers.Source
+	for _, r := range rows {
+		if r.Source != nil {
+			packed = append(packed, r.Source)
+			p.reads += r.Source.Rows()
+		}
+		if p.small = r.Source != nil && !p.packed() || len(r.Files) > 0 && p.packed(); p.small {
+			return nil
+		}
 	}
+	if p.packed() {
+		p.input = layers.Inputs(p.tasks(p.reads), packed...)
+	} else if err := p.ofText(g, rows); err != nil {
+		return err
+	}
+	of := *job
+	of.Reducers = p.reducers()
+	borders, err := of.Borders()
+	if err != nil {
+		return err
+	}
+	borders = slices.Compact(append([]uint64{0}, borders...)) // Hadoop would reject equal ones
+	p.keys = lineKeys(g, borders, 1)
+	p.properties = job.Properties(p.keys)
+	if p.packed() {
+		p.keys = pairKeys(borders)
+	}
+	return nil
+}
+
+// ofText plans the input of a job by layers of which Hadoop reads, sorts and writes lines.
+func (p *plan) ofText(g game.Game, rows []runner.Rows) error {
 	width := streamfmt.KeyWidth(g.KeyBits())
 	files := 0
 	for _, r := range rows {
-		bytes, err := p.addText(r, job.Stage())
+		bytes, err := p.addText(r, p.job.Stage())
 		if err != nil {
 			return err
 		}
@@ -43,14 +70,6 @@ func (p *plan) ofLayers(g game.Game) error {
 		p.reads += bytes / line
 		files += len(r.Files)
 	}
-	of := *job
-	of.Reducers = p.reducers()
-	borders, err := of.Borders()
-	if err != nil {
-		return err
-	}
-	p.keys = lineKeys(g, slices.Compact(append([]uint64{0}, borders...)), 1) // Hadoop would reject equal ones
-	p.properties = job.Properties(p.keys)
 	// One map for each file would often be too many: every tier can send messages to this one,
 	// in a file of each reducer.
 	p.maps = files
@@ -58,15 +77,6 @@ func (p *plan) ofLayers(g game.Game) error {
 		p.together, p.maps = true, worth
 	}
 	return nil
-}
-
-// Codec returns the format of the directories of a game's jobs if c was requested. In jobs by
-// layers, Hadoop can only read and write lines.
-func Codec(m game.Method, c jobdir.Codec) jobdir.Codec {
-	if m.Layers != nil {
-		return jobdir.Text
-	}
-	return c
 }
 
 // addText adds text files to the input of the maps, and returns their size in bytes.
@@ -108,7 +118,7 @@ func countRows(job *runner.Job, g game.Game, stats *runner.Stats) (err error) {
 	if job.Step == step.Possible {
 		err = part.EachKey(func(key game.Position) {
 			stats.Positions++
-			if g.Primitive(key) != 0 {
+			if game.KnownValue(g, key) != 0 {
 				stats.Finished++
 			}
 		})

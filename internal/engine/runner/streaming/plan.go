@@ -31,7 +31,7 @@ type plan struct {
 	properties []step.Property // passed to the tasks
 	keys       [][]byte        // the first keys of all partitions except the first
 
-	// The following fields are for blocks.
+	// The following fields are for packed records.
 
 	input []step.MapInput // by map
 
@@ -91,7 +91,7 @@ func (p *plan) ofBlocks(g game.Tiered) (err error) {
 		return err
 	}
 	borders := step.Borders(g, job.Tier, p.reducers())
-	if p.blocks() {
+	if p.packed() {
 		p.keys = pairKeys(borders)
 	} else {
 		p.keys = lineKeys(g, borders, 1<<g.LowBits())
@@ -143,13 +143,13 @@ func textRecords(job *runner.Job, dirs []string) (int64, error) {
 	return bytes / line, nil
 }
 
-// blocks reports whether the records of the job are blocks, not lines.
-func (p *plan) blocks() bool { return p.job.Codec == jobdir.Packed }
+// packed reports whether the records of the job are packed, not lines.
+func (p *plan) packed() bool { return p.job.Codec == jobdir.Packed }
 
 // arguments returns the command line of hadoop; files is the result of p.files. Generic
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
-	w, blocks, reducers := p.job, p.blocks(), len(p.keys)+1
+	w, packed, reducers := p.job, p.packed(), len(p.keys)+1
 	args := append([]string{"jar", p.Jar}, p.definitions(w.Name, p.tag(w.Output))...)
 	define := func(name string, value any) { args = append(args, definition(name, value)...) }
 	define("mapreduce.job.reduces", reducers)
@@ -162,7 +162,7 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.file_system", p.FS.Name())
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
-	if blocks {
+	if packed {
 		p.maps = len(p.input)
 		args = append(args, "-D", p.archive().property())
 		define("treereduce.splits", path.Join(p.dir, splitsFile))
@@ -186,7 +186,7 @@ func (p *plan) arguments(files string) []string {
 	if reducers > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
-	if blocks {
+	if packed {
 		args = append(args, "-lazyOutput", "-input", p.archive().name())
 	}
 	if p.together {
@@ -231,11 +231,11 @@ const (
 // write writes the files of the plan. The empty directory of the attempt becomes that of the plan: Hadoop creates
 // the former, and refuses to run if it exists.
 func (p *plan) write() error {
-	blocks := p.blocks()
+	packed := p.packed()
 	if err := p.job.FS.Rename(p.job.Output, p.dir); err != nil {
 		return err
 	}
-	if blocks {
+	if packed {
 		text, archive := p.splits()
 		if err := p.writeFile(splitsFile, text); err != nil {
 			return err
@@ -248,7 +248,7 @@ func (p *plan) write() error {
 		return nil
 	}
 	class := textClass
-	if blocks {
+	if packed {
 		class = bytesClass
 	}
 	return p.writeFile(rangesFile, sequenceFile(class, p.keys))

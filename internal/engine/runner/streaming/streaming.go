@@ -1,5 +1,5 @@
 // Package streaming runs jobs on a cluster by Hadoop Streaming, with the same mapper and
-// reducer binaries. Records are packed blocks (see step.Split), or lines of text if the
+// reducer binaries. Records are packed blocks or rows (see step.Split), or lines of text if the
 // directories are text. The package knows nothing of the rules of a game, nor what a step
 // does.
 package streaming

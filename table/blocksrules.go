@@ -47,7 +47,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			},
 		}
 		if t.half != nil {
-			part.half = &halfPart{g: t.half, tier: i, place: t.temporary(), stored: tier, reader: tier.Cursor}
+			part.half = &halfPart{g: t.half, tier: i, place: t.temporary(), stored: tier}
 			part.ranges = part.half
 		}
 		part.picker = func(ahead int) picker {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/images"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -22,8 +21,7 @@ type halfPart struct {
 	g      *game.Half
 	tier   int
 	place  images.Place // of images
-	stored ranges       // with stored positions
-	reader func(ahead int) *jobdir.TierCursor
+	stored *openTier
 }
 
 // Len and at describe the ranges, with upper bounds for the numbers of all positions.
@@ -57,25 +55,13 @@ func (h *halfPart) times() int {
 	return 2
 }
 
-// storedRanges returns the ranges with stored positions.
-func (h *halfPart) storedRanges() ([]uint64, error) {
-	stored := make([]uint64, h.Len())
-	for i := range stored {
-		var err error
-		if stored[i], _, err = h.at(i); err != nil {
-			return nil, err
-		}
-	}
-	return stored, nil
-}
-
 // whole returns a reader of all positions, whose ranges are given.
 func (h *halfPart) whole(all []uint64) (*images.Tier, error) {
-	stored, err := h.storedRanges()
+	stored, err := h.stored.Ranges()
 	if err != nil {
 		return nil, err
 	}
-	return images.NewTier(h.g, h.tier, h.place, stored, all, func(ahead int) images.Loader { return h.reader(ahead) }), nil
+	return images.NewTier(h.g, h.tier, h.place, stored, all, func(ahead int) images.Loader { return h.stored.Cursor(ahead) }), nil
 }
 
 // A wholeReader reads all positions of a tier that stores half of them.

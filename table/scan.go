@@ -88,7 +88,7 @@ func (s *Scan) all() ([]scanFile, error) {
 					file := scanFile{part: i, tier: tier, first: first}
 					n := f.end - first
 					if part.half != nil {
-						stored, err := part.half.storedRanges()
+						stored, err := part.half.stored.Ranges()
 						if err != nil {
 							s.err = err
 							return

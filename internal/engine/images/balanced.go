@@ -19,8 +19,6 @@ import (
 // stored, so that they are merged once. It is safe for concurrent use.
 type Balanced struct {
 	*sorter
-	once sync.Once
-	err  error
 
 	mu     sync.Mutex
 	merged map[uint64]*block.Block // ranges with their messages, if they are in memory
@@ -55,14 +53,9 @@ func NewBalanced(g *game.Half, tier int, kind Kind, place Place) *Balanced {
 // has reports whether a range may have balanced positions.
 func (h *Balanced) has(rng uint64) bool { return h.kind.Of(h.g, h.tier, rng) != nil }
 
-// Prepare merges and stores the messages to all ranges with balanced positions, and their images,
-// unless this has been done. It must be called before a Merger is used.
+// Prepare merges and stores the messages to all ranges with balanced positions, and their images. It must be
+// called once, before a Merger is used.
 func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
-	h.once.Do(func() { h.err = h.prepare(ctx, pass) })
-	return h.err
-}
-
-func (h *Balanced) prepare(ctx context.Context, pass Pass) error {
 	all := pass.Ranges.Cursor()
 	var mu sync.Mutex // guards all, and is held during Report
 	take := func(ranges []uint64) []uint64 {

@@ -78,7 +78,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		}
 		return w.Finish(w.appendTier(ctx, in, keep))
 	}
-	if files := in.files.files; in.half == half && len(files) == 1 && files[0].Model() != nil {
+	if files := in.files; in.half == half && len(files) == 1 && files[0].Model() != nil {
 		w := (&Compact{g, in.tier, files[0].Model()}).NewWriter(out)
 		return w.Finish(w.copyTier(in))
 	}
@@ -99,7 +99,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 
 // copyTier copies the packed blocks of a tier without decoding them.
 func (w *Writer) copyTier(t *Tier) error {
-	for _, f := range t.files.files {
+	for _, f := range t.files {
 		if w.err == nil {
 			w.err = w.packed.(*streamfmt.Writer).AppendFile(f)
 		}

@@ -95,7 +95,7 @@ func TestTier(t *testing.T) {
 		}
 		in := must.Get(jobdir.OpenTier(store.Local{}, dir, g, tier))(t)
 		defer in.Close()
-		if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts || len(in.Files()) != 2 {
+		if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts {
 			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
 		}
 		ranges, err := in.Ranges()

@@ -77,7 +77,7 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	return text, seal.Verify(name, read.Length, read.Sum)
 }
 
-// packedFile is what seals need of a block file, range file or list file.
+// packedFile is what seals need of a block file or list file.
 type packedFile interface {
 	Size() int64
 	Records() uint64
@@ -144,7 +144,7 @@ func Know(fsys store.FS, t *Tier) {
 	if !ok {
 		return
 	}
-	for _, file := range t.files.files {
+	for _, file := range t.files {
 		if name := file.Name(); !IsText(name) {
 			f.seals.Store(name, sealOf(name, file))
 		}
@@ -278,10 +278,4 @@ func Check(ctx context.Context, fsys store.FS, dir, game string) (*store.Seal, e
 func Damaged(err error) bool {
 	var format *streamfmt.FormatError
 	return store.Damaged(err) || errors.As(err, &format)
-}
-
-// A Place is a byte in a file.
-type Place struct {
-	File string
-	At   int64
 }

@@ -1,6 +1,7 @@
 package jobdir
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,11 +20,13 @@ import (
 // A Tier is the records of one tier, open for reading. The indexes of its files are read as they
 // are needed.
 type Tier struct {
-	files
-	g      game.Tiered
-	half   *game.Half  // if the tier stores half of its positions
-	shards []tierShard // the files with ranges
-	ranges int         // in all files
+	g       game.Tiered
+	half    *game.Half // if the tier stores half of its positions
+	tier    int
+	files   []*streamfmt.File
+	shards  []tierShard // the files with ranges
+	ranges  int         // in all files
+	closers []io.Closer
 }
 
 // A tierShard is a file that contains ranges.
@@ -55,13 +58,10 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 	if half != nil {
 		g = half.Halved
 	}
-	t := &Tier{g: g, files: files{seals: s, spec: g.Spec(), tier: tier, packed: streamfmt.OpenFile}}
-	if ReadsText {
-		t.writer = func(out io.WriteCloser) *Writer { return NewWriter(out, g, tier, Packed) }
-	}
+	t := &Tier{g: g, tier: tier}
 	last := uint64(0)
 	for _, name := range names {
-		file, err := t.open(fsys, name)
+		file, err := t.open(s, fsys, name, g)
 		var end streamfmt.Entry
 		if err == nil && file.Len() > 0 && len(names) > 1 {
 			end, err = file.Cursor(0).Entry(file.Len() - 1)
@@ -75,13 +75,95 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
-		t.files.files = append(t.files.files, file)
+		t.files = append(t.files, file)
 		if file.Len() > 0 {
 			t.shards = append(t.shards, tierShard{file, file.First(), t.ranges})
 			t.ranges, last = t.ranges+file.Len(), end.Range
 		}
 	}
 	return t, nil
+}
+
+// Close closes the files.
+func (t *Tier) Close() error {
+	var errs []error
+	for _, c := range t.closers {
+		errs = append(errs, c.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// open opens a file and verifies it against its seal. A text file is read completely, into
+// a packed file in memory. g is the complete game.
+func (t *Tier) open(seals *Seals, fsys store.FS, name string, g game.Tiered) (*streamfmt.File, error) {
+	seal, err := seals.Of(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	t.closers = append(t.closers, in)
+	var file *streamfmt.File
+	if ReadsText && IsText(name) {
+		file, err = pack(seal.Reader(in, name), name, g, t.tier)
+	} else {
+		file, err = OpenPacked(in, name, seal, streamfmt.OpenFile)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case file.Spec() != g.Spec():
+		return nil, store.OtherGame(name, g.Spec(), file.Spec())
+	case file.Tier() != t.tier:
+		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", file.Tier(), t.tier)}
+	}
+	return file, nil
+}
+
+// pack reads sorted lines into a packed file in memory.
+func pack(in io.Reader, name string, g game.Tiered, tier int) (*streamfmt.File, error) {
+	var packed memory
+	w := NewWriter(&packed, g, tier, Packed)
+	if err := w.Finish(w.AppendLines(in, name)); err != nil {
+		return nil, err
+	}
+	return streamfmt.OpenFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
+}
+
+// memory is a file in memory.
+type memory struct{ bytes.Buffer }
+
+func (*memory) Close() error { return nil }
+
+// Stored returns the number of positions that the files store, see streamfmt.File.Stored.
+func (t *Tier) Stored() (all uint64) {
+	for _, file := range t.files {
+		all += file.Stored()
+	}
+	return all
+}
+
+// Content returns the checksum of the content of the files, see streamfmt.File.Content; ok is false if one of them is
+// not compact.
+func (t *Tier) Content() (sum uint64, ok bool) {
+	for _, file := range t.files {
+		if file.Model() == nil {
+			return 0, false
+		}
+		sum += file.Content()
+	}
+	return sum, true
+}
+
+// Counts returns the number of records by value in all files.
+func (t *Tier) Counts() (all streamfmt.Counts) {
+	for _, file := range t.files {
+		counts := file.Counts()
+		all.Add(&counts)
+	}
+	return all
 }
 
 // StoresHalf reports whether the first block file in the seal of a directory stores half of the
@@ -109,7 +191,7 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 	switch {
 	case file.Half() && half == nil:
 		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name())
-	case file.Half() != (t.half != nil) && len(t.files.files) > 0:
+	case file.Half() != (t.half != nil) && len(t.files) > 0:
 		return &store.DamageError{Name: file.Name(), Reason: "some files store half of the positions, others all"}
 	case file.Half():
 		t.half, t.g = half, half
@@ -159,29 +241,36 @@ func (t *Tier) Split(n int) ([]uint64, error) {
 	if n == 1 {
 		return []uint64{0}, nil
 	}
-	s, pages := splitter{n: uint64(n), borders: []uint64{0}}, 0
+	borders, pages := []uint64{0}, 0
+	var all, before uint64 // the number of bytes of all ranges, and of those so far
+	add := func(rng, bytes uint64) {
+		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
+			borders = append(borders, rng)
+		}
+		before += bytes
+	}
 	for _, f := range t.shards {
-		s.all += f.Bytes()
+		all += f.Bytes()
 		pages += f.Pages()
 	}
 	if pages >= pagesOfPartition*n {
 		for _, f := range t.shards {
-			f.EachPage(s.add)
+			f.EachPage(add)
 		}
-		return s.borders, nil
+		return borders, nil
 	}
 	for e, err := range t.Entries() {
 		if err != nil {
 			return nil, err
 		}
-		s.add(e.Range, uint64(e.Length))
+		add(e.Range, uint64(e.Length))
 	}
-	return s.borders, nil
+	return borders, nil
 }
 
 // Sums returns the checksums of the files, see streamfmt.File.Sum.
 func (t *Tier) Sums() (sums []uint32) {
-	for _, f := range t.files.files {
+	for _, f := range t.files {
 		sums = append(sums, f.Sum())
 	}
 	return sums
@@ -368,20 +457,25 @@ const readAhead = 64 << 10
 // stored.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 	c := t.Cursor(readAhead)
-	b := new(block.Block)
-	width := streamfmt.KeyWidth(t.g.KeyBits())
-	return t.writeLines(w, i, j, func(dst []byte, i int) ([]byte, error) {
-		err := c.loadAt(b, i)
-		dst = lines.AppendBlock(dst, b, width, streamfmt.Done)
-		if t.half != nil && err == nil {
+	b, width := new(block.Block), streamfmt.KeyWidth(t.g.KeyBits())
+	var buf []byte
+	for ; i < j; i++ {
+		if err := c.loadAt(b, i); err != nil {
+			return err
+		}
+		buf = lines.AppendBlock(buf[:0], b, width)
+		if t.half != nil {
 			_, balanced := t.half.Stored(t.tier, b.Range)
 			for slot := range b.Done.All() {
 				if balanced == nil || !balanced.Has(slot) {
 					image := streamfmt.Record{Key: t.half.Mirror(b.Key(slot)), Kind: streamfmt.Done, Value: b.Val[slot]}
-					dst = streamfmt.AppendRecord(dst, image, width)
+					buf = streamfmt.AppendRecord(buf, image, width)
 				}
 			}
 		}
-		return dst, err
-	})
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
 }

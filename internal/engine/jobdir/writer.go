@@ -67,7 +67,7 @@ func (c *Chunk) Add(b *block.Block) {
 		c.packed.Add(b)
 		return
 	}
-	c.text = lines.AppendBlock(c.text, b, c.width, streamfmt.Done)
+	c.text = lines.AppendBlock(c.text, b, c.width)
 }
 
 // AddRows encodes sorted rows of a tier, all of one kind.
@@ -104,12 +104,13 @@ type Writer struct {
 	out    io.WriteCloser
 	packed packedWriter // nil for text
 	err    error        // from a function that made packed
-	chunk  *Chunk       // for Add and AppendLines
-	// gather adds the records of in to the chunk, and calls do after each range.
-	gather func(in io.Reader, source string, do func() error) error
+	chunk  *Chunk       // for Add
+
+	g    game.Tiered // for AppendLines
+	tier int
 }
 
-// A packedWriter writes a block file, range file or list file.
+// A packedWriter writes a block file or list file.
 type packedWriter interface {
 	Append(*streamfmt.Packer) error
 	Close() error
@@ -130,22 +131,11 @@ func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Cod
 // NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard must be
 // packed, and stores half of the positions.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
-	w := &Writer{out: out, chunk: NewChunk(g, c)}
+	w := &Writer{out: out, chunk: NewChunk(g, c), g: g, tier: tier}
 	if w.chunk.half != nil {
 		w.packed, w.err = streamfmt.NewHalfWriter(out, g.Spec(), tier)
 	} else if c == Packed {
 		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
-	}
-	w.gather = func(in io.Reader, source string, do func() error) error {
-		b := new(block.Block)
-		add := func(slot int, rec streamfmt.Record) string { return lines.AddRecord(b, slot, rec) }
-		return lines.NewGatherer(g, b, in, source, true).Each(add, func(uint64) error {
-			if b.Tier != tier {
-				return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, tier, b.Tier)
-			}
-			w.chunk.Add(b)
-			return do()
-		})
 	}
 	return w
 }
@@ -170,10 +160,17 @@ func (w *Writer) Add(b *block.Block) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
-	return w.gather(in, source, w.spill)
+	b := new(block.Block)
+	add := func(slot int, rec streamfmt.Record) string { return lines.AddRecord(b, slot, rec) }
+	return lines.NewGatherer(w.g, b, in, source, true).Each(add, func() error {
+		if b.Tier != w.tier {
+			return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, w.tier, b.Tier)
+		}
+		return w.Add(b)
+	})
 }
 
-// chunkSize is the number of bytes that Add and AppendLines write at a time.
+// chunkSize is the number of bytes that Add writes at a time.
 const chunkSize = 256 << 10
 
 // spill writes the chunk if it is large enough.

@@ -1,4 +1,4 @@
-// Package lines converts between blocks or states and their records as lines of text, which
+// Package lines converts between blocks and their records as lines of text, which
 // describe single positions. It does not know files or jobs.
 package lines
 
@@ -18,64 +18,39 @@ const (
 	WantOutcome = "a value with an outcome in its two low bits"
 )
 
-// A Gatherer reads records and groups consecutive records of the same cell: a tier and
-// range of a game with blocks, or a range of a game with cycles.
+// A Gatherer reads records and groups consecutive records of the same tier and range in a block.
 type Gatherer struct {
+	g      game.Tiered
+	b      *block.Block
 	r      *streamfmt.Reader
 	sorted bool
 	begun  bool
 	next   streamfmt.Record // the next record, read but not yet added
 	err    error            // set if there is no next record
-
-	// check returns a description of what was expected instead of a key that is invalid or
-	// may not follow the current cell, or "". begin resets the cell to the empty one that
-	// contains a key. slot returns the slot of a key in the current cell, if it belongs
-	// there.
-	check func(key uint64) (want string)
-	begin func(key uint64) (rng uint64)
-	slot  func(key uint64) (slot int, ok bool)
 }
 
-func newGatherer(g game.Game, r io.Reader, source string, sorted bool) *Gatherer {
-	return &Gatherer{r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
-}
-
-// NewGatherer returns a Gatherer that reads lines from r, called source in errors; b is its
-// cell. If sorted is set, a key below the previous key is an error, and so is a key of
-// another tier.
+// NewGatherer returns a Gatherer that reads lines from r, called source in errors, into b. If sorted is set, a key below
+// the previous key is an error, and so is a key of another tier.
 func NewGatherer(g game.Tiered, b *block.Block, r io.Reader, source string, sorted bool) *Gatherer {
-	t := newGatherer(g, r, source, sorted)
-	low, hint := g.LowBits(), 0
-	t.check = func(key uint64) string {
-		if err := g.Check(key); err != nil {
-			return fmt.Sprintf("a position (%v)", err)
-		}
-		if tier := g.Tier(key); sorted && t.begun && tier != b.Tier {
-			return fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", b.Tier, tier)
-		}
-		return ""
-	}
-	t.begin = func(key uint64) uint64 {
-		tier, rng := g.Tier(key), key>>low
-		b.Reset(tier, rng, low, g.Low(tier, rng))
-		hint = 0
-		return rng
-	}
-	t.slot = func(key uint64) (slot int, ok bool) {
-		if key>>low != b.Range {
-			return 0, false
-		}
-		hint, ok = b.Slot(uint32(key-b.Range<<low), hint)
-		return hint, ok
-	}
-	return t
+	return &Gatherer{g: g, b: b, r: streamfmt.NewReader(r, source, streamfmt.KeyWidth(g.KeyBits())), sorted: sorted}
 }
 
-// Next starts the cell of the next record, and calls add for it and for all further records
-// of the cell. add returns a description of what it expected instead of the record, or "".
-// The error is io.EOF if there are no more records. After any other error the cell is
+// check returns a description of what was expected instead of a key that is invalid or may not follow the current
+// block, or "".
+func (t *Gatherer) check(key uint64) (want string) {
+	if err := t.g.Check(key); err != nil {
+		return fmt.Sprintf("a position (%v)", err)
+	}
+	if tier := t.g.Tier(key); t.sorted && t.begun && tier != t.b.Tier {
+		return fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", t.b.Tier, tier)
+	}
+	return ""
+}
+
+// fill resets the block to the range of the next record, and calls add for it and for all further records
+// of the range. The error is io.EOF if there are no more records. After any other error the block is
 // incomplete, and must not be checked: that could blame valid records.
-func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) (rng uint64, err error) {
+func (t *Gatherer) fill(add func(slot int, rec streamfmt.Record) (want string)) error {
 	if !t.begun {
 		if t.next, t.err = t.r.Next(); t.err == nil {
 			t.expect(t.check(t.next.Key))
@@ -83,17 +58,22 @@ func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) 
 		t.begun = true
 	}
 	if t.err != nil {
-		return 0, t.err
+		return t.err
 	}
-	rng = t.begin(t.next.Key)
-	for first := true; ; first = false {
-		slot, ok := t.slot(t.next.Key)
+	low := t.g.LowBits()
+	tier, rng := t.g.Tier(t.next.Key), t.next.Key>>low
+	t.b.Reset(tier, rng, low, t.g.Low(tier, rng))
+	for slot, first := 0, true; ; first = false {
+		ok := t.next.Key>>low == rng
+		if ok {
+			slot, ok = t.b.Slot(uint32(t.next.Key-rng<<low), slot)
+		}
 		if !ok && first {
 			t.expect("a position with a slot in its range")
-			return rng, t.err
+			return t.err
 		}
 		if !ok {
-			break // belongs to another cell, or is not a position
+			break // belongs to another range, or is not a position
 		}
 		last := t.next.Key
 		if t.expect(add(slot, t.next)); t.err == nil {
@@ -103,16 +83,16 @@ func (t *Gatherer) Next(add func(slot int, rec streamfmt.Record) (want string)) 
 			t.expect(WantSorted)
 		}
 		if t.err == io.EOF {
-			return rng, nil
+			return nil
 		} else if t.err != nil {
-			return rng, t.err
+			return t.err
 		}
 	}
 	t.expect(t.check(t.next.Key))
 	if t.sorted {
-		return rng, t.err
+		return t.err
 	}
-	return rng, nil
+	return nil
 }
 
 // expect sets the error for the last record read, unless want is "".
@@ -122,15 +102,16 @@ func (t *Gatherer) expect(want string) {
 	}
 }
 
-// Each calls Next until there are no more records, and do with the range of each cell.
-func (t *Gatherer) Each(add func(slot int, rec streamfmt.Record) (want string), do func(rng uint64) error) error {
+// Each calls add for each record, and do after those of each block. add returns a description of what it expected
+// instead of the record, or "".
+func (t *Gatherer) Each(add func(slot int, rec streamfmt.Record) (want string), do func() error) error {
 	for {
-		rng, err := t.Next(add)
+		err := t.fill(add)
 		if err == io.EOF {
 			return nil
 		}
 		if err == nil {
-			err = do(rng)
+			err = do()
 		}
 		if err != nil {
 			return err
@@ -139,7 +120,7 @@ func (t *Gatherer) Each(add func(slot int, rec streamfmt.Record) (want string), 
 }
 
 // AddRecord adds a record that is not a message to b, and can serve as the add function of
-// Gatherer.Next. A key may occur several times if its value is the same.
+// Gatherer.Each. A key may occur several times if its value is the same.
 func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 	switch rec.Kind {
 	case streamfmt.Open:
@@ -162,16 +143,15 @@ func AddRecord(b *block.Block, slot int, rec streamfmt.Record) string {
 	return ""
 }
 
-// AppendBlock appends the records of b in the order of their keys; those with a value are
-// of the kind done.
-func AppendBlock(dst []byte, b *block.Block, width int, done streamfmt.Kind) []byte {
+// AppendBlock appends the records of b in the order of their keys.
+func AppendBlock(dst []byte, b *block.Block, width int) []byte {
 	for i := range b.Open {
 		open, has := b.Open[i], b.Open[i]|b.Done[i]
 		for base := i << 6; has != 0; has &= has - 1 {
 			slot := base + bits.TrailingZeros64(has)
 			rec := streamfmt.Record{Key: b.Key(slot)}
 			if open&(has&-has) == 0 {
-				rec.Kind, rec.Value = done, b.Val[slot]
+				rec.Kind, rec.Value = streamfmt.Done, b.Val[slot]
 			}
 			dst = streamfmt.AppendRecord(dst, rec, width)
 		}

@@ -21,7 +21,7 @@ import (
 // gather reads all blocks and calls use for each.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
 	b := new(block.Block)
-	return lines.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func(uint64) error {
+	return lines.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func() error {
 		use(b)
 		return nil
 	})
@@ -53,7 +53,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				ranges = append(ranges, b.Range)
 				records += b.Count()
-				got = lines.AppendBlock(got, b, width, streamfmt.Done)
+				got = lines.AppendBlock(got, b, width)
 			})
 			if err != nil || string(got) != want {
 				t.Errorf("%s, tier %d: the lines change on their way: %v", g.Spec(), tier, err)
@@ -112,7 +112,7 @@ func TestTiersComeApart(t *testing.T) {
 	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
 	var got []string
 	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
-		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines.AppendBlock(nil, b, 2, streamfmt.Done)))
+		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines.AppendBlock(nil, b, 2)))
 	})
 	want := `in:5: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
 	if err == nil || err.Error() != want {
@@ -145,7 +145,7 @@ func TestLineErrors(t *testing.T) {
 	} {
 		var before []byte
 		err := gather(g, strings.NewReader(tt.in), true, func(b *block.Block) {
-			before = lines.AppendBlock(before, b, 2, streamfmt.Done)
+			before = lines.AppendBlock(before, b, 2)
 		})
 		var bad *streamfmt.LineError
 		if !errors.As(err, &bad) || err.Error() != tt.want {
@@ -192,7 +192,7 @@ func TestTwice(t *testing.T) {
 	} {
 		var got []byte
 		err := gather(g, strings.NewReader(in), true, func(b *block.Block) {
-			got = lines.AppendBlock(got, b, 2, streamfmt.Done)
+			got = lines.AppendBlock(got, b, 2)
 		})
 		if err != nil || string(got) != want {
 			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)
@@ -200,39 +200,20 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-func TestAppendMessages(t *testing.T) {
+func TestNoLines(t *testing.T) {
 	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
-	err := gather(g, strings.NewReader("02\t6\n10\n"), true, func(b *block.Block) {
-		if got, want := string(lines.AppendBlock([]byte("before "), b, 4, streamfmt.Message)), "before 0002\tm6\n0010\n"; got != want {
-			t.Errorf("Append gives %q, want %q", got, want)
-		}
-	})
-	if err != nil {
+	if err := gather(g, strings.NewReader(""), true, func(b *block.Block) { t.Errorf("a block of tier %d", b.Tier) }); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestNoLines(t *testing.T) {
-	b := new(block.Block)
-	gatherer := lines.NewGatherer(solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered), b, strings.NewReader(""), "in", true)
-	for range 2 {
-		if _, err := gatherer.Next(adder(b)); err != io.EOF {
-			t.Errorf("error %v, want io.EOF", err)
-		}
-	}
-}
-
-// TestReadError checks that each call returns the error of a failed read, and that no
-// incomplete block is returned.
+// TestReadError checks that the error of a failed read is returned, and that no incomplete block is used.
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
-	b := new(block.Block)
-	gatherer := lines.NewGatherer(solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered), b, in, "in", true)
-	for range 2 {
-		if _, err := gatherer.Next(adder(b)); !errors.Is(err, broken) {
-			t.Errorf("error %v, want %v", err, broken)
-		}
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
+	if err := gather(g, in, true, func(b *block.Block) { t.Errorf("a block of tier %d", b.Tier) }); !errors.Is(err, broken) {
+		t.Errorf("error %v, want %v", err, broken)
 	}
 }
 

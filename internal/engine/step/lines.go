@@ -58,7 +58,7 @@ func (c *blockLines) eachInput(do func(b *block.Block) error) error {
 	return lines.NewGatherer(c.g, b, c.in, c.o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
 		c.In++
 		return check.add(b, slot, rec, c.In)
-	}, func(uint64) error {
+	}, func() error {
 		if err := check.values(b); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
 			}
 		}
 		return add(b, slot, rec, c.In)
-	}, func(uint64) error {
+	}, func() error {
 		if err := check(b, c.o.Source); err != nil {
 			return err
 		}

@@ -86,22 +86,6 @@ func (c *blockPairs) skip(to uint64) error {
 	return nil
 }
 
-// each calls do for each pair of a range; do decodes and merges c.packed, and returns the
-// number of its records.
-func (c *blockPairs) each(rng uint64, do func() (records int, err error)) error {
-	for !c.ended && c.rng == rng {
-		n, err := do()
-		if err != nil {
-			return fmt.Errorf("range %#x: %w", rng, err)
-		}
-		c.In += int64(n)
-		if err := c.next(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func newBlockPairs(s *stream, g game.Tiered) (*blockPairs, error) {
 	c := &blockPairs{stream: s, g: g}
 	tier, last := s.o.Tier, g.Tiers()
@@ -203,15 +187,19 @@ func (c *blockPairs) eachReceived(do func(b *block.Block) error) error {
 	}
 	b, piece, step := new(block.Block), new(block.Block), New(c.name, c.g)
 	receive := func() error {
-		err := c.each(b.Range, func() (int, error) {
+		for !c.ended && c.rng == b.Range {
 			piece.Reset(b.Tier, b.Range, b.LowBits, b.Low)
-			if err := c.decoder.Decode(c.packed, piece); err != nil {
-				return 0, err
+			err := c.decoder.Decode(c.packed, piece)
+			if err == nil {
+				err = step.Receive(piece, b)
 			}
-			return piece.Count(), step.Receive(piece, b)
-		})
-		if err != nil {
-			return err
+			if err != nil {
+				return fmt.Errorf("range %#x: %w", b.Range, err)
+			}
+			c.In += int64(piece.Count())
+			if err := c.next(); err != nil {
+				return err
+			}
 		}
 		return do(b)
 	}

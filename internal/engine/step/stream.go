@@ -146,7 +146,7 @@ func (w *Writer) block(b *block.Block) {
 	n := b.Done.Count()
 	w.Records += int64(b.Open.Count() + n)
 	w.Finished += int64(n)
-	w.Buf = lines.AppendBlock(w.Buf, b, w.Width, streamfmt.Done)
+	w.Buf = lines.AppendBlock(w.Buf, b, w.Width)
 	w.Spill()
 }
 

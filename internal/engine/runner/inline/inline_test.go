@@ -64,6 +64,8 @@ type brokenWork struct {
 
 func (w *brokenWork) open(context.Context) error { return nil }
 
+func (w *brokenWork) close(err error) error { return err }
+
 func (w *brokenWork) first(task int) game.Position { return game.Position(task) }
 
 func (w *brokenWork) newWorker() func(int, int) error { return func(int, int) error { return nil } }

@@ -30,8 +30,6 @@ func (j *job) partition(key game.Position) int {
 	return sort.Search(len(j.borders), func(i int) bool { return key < j.borders[i] })
 }
 
-func (j *job) close(err error) error { return err }
-
 // create creates a file in the job's output directory.
 func (j *job) create(name string) (io.WriteCloser, error) {
 	return j.FS.Create(path.Join(j.Output, name))

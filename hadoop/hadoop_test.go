@@ -51,7 +51,7 @@ func TestHadoop(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"lost answers": func(t *testing.T) { testLostAnswers(t, c) },
 		"paused":       func(t *testing.T) { testPaused(ctx, t, c) },
-		"readme":       func(t *testing.T) { testReadme(ctx, t, c, "## Job by job") },
+		"readme":       func(t *testing.T) { testReadme(ctx, t, c, "hadoop.md", "## Job by job") },
 		"recover":      func(t *testing.T) { testRecover(t, c) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,17 +32,17 @@ var readmeLines = []struct {
 // TestLongHadoopReadme runs all jobs of a game with cycles by hand.
 func TestLongHadoopReadme(t *testing.T) {
 	longtest.Skip(t)
-	testReadme(t.Context(), t, clustertest.Shared(t.Context(), t), "### Three Men's Morris by hand")
+	testReadme(t.Context(), t, clustertest.Shared(t.Context(), t), "notes/by-hand.md", "# Three Men's Morris by hand, on Hadoop")
 }
 
-// testReadme runs the jobs of a section of docs/hadoop.md, and compares their output with the
+// testReadme runs the jobs of a section of a page of docs, and compares their output with the
 // page.
-func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster, heading string) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "hadoop.md"))
+func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster, name, heading string) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", name))
 	must.OK(t, err)
-	_, section, ok := strings.Cut(string(page), "\n"+heading+"\n")
+	_, section, ok := strings.Cut("\n"+string(page), "\n"+heading+"\n")
 	if !ok {
-		t.Fatalf("docs/hadoop.md has no section %q", heading)
+		t.Fatalf("docs/%s has no section %q", name, heading)
 	}
 	section, _, _ = strings.Cut(section, "\n#")
 	script, want := "set -e -o pipefail\n"+regexp.MustCompile("(?m)^    \\$ (jar=.*\n)").FindStringSubmatch(string(page))[1], ""
@@ -72,6 +72,6 @@ func testReadme(ctx context.Context, t *testing.T, c *minicluster.Cluster, headi
 		got, want = l.pattern.ReplaceAllString(got, l.to), l.pattern.ReplaceAllString(want, l.to)
 	}
 	if got != want {
-		t.Errorf("the jobs of docs/hadoop.md print\n%s\nbut it has\n%s", got, want)
+		t.Errorf("the jobs of docs/%s print\n%s\nbut it has\n%s", name, got, want)
 	}
 }

@@ -14,7 +14,7 @@ type Row struct{ Key, Word uint64 }
 // A RowKind is the meaning of the words of a list.
 type RowKind uint8
 
-// The kinds of lists.
+// The kinds of rows.
 const (
 	// Predecessors: Word is the key of a predecessor of Key. The initial position, which has none,
 	// has its own key as Word.

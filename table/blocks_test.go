@@ -559,12 +559,12 @@ func TestLookup(t *testing.T) {
 }
 
 // TestLookupUnreached looks up every combination of pieces, and checks that unreachable
-// positions are not found, in tables of blocks and of lists, with and without tiers.
+// positions are not found, in tables of blocks and of layers, with and without tiers.
 func TestLookupUnreached(t *testing.T) {
 	rules := must.Get(connectn.New(3, 3, 3))(t)
 	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
-	for name, g := range map[string]game.Game{"blocks": rules, "lists": struct{ game.Layered }{rules}, "without tiers": quick} {
+	for name, g := range map[string]game.Game{"blocks": rules, "layers": struct{ game.Layered }{rules}, "without tiers": quick} {
 		tab := solvedgames.Table(t, g)
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {

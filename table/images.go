@@ -22,11 +22,11 @@ const imageRows = 1 << 20
 // it is garbage.
 type imageScan struct {
 	tiers     []*layers.Source
-	intervals []listInterval
+	intervals []layerInterval
 }
 
 // images sorts the images of the positions of the tiers that are wanted.
-func (t *rowLists) images(ctx context.Context, g game.Symmetric, wanted func(tier int) bool) (*imageScan, error) {
+func (t *layerTable) images(ctx context.Context, g game.Symmetric, wanted func(tier int) bool) (*imageScan, error) {
 	var sources []*layers.Source
 	rows := int64(0)
 	for i := range t.tiers {
@@ -59,14 +59,14 @@ func (t *rowLists) images(ctx context.Context, g game.Symmetric, wanted func(tie
 			continue
 		}
 		for _, interval := range layers.Cut(max(intervalRows, f.Runs()*streamfmt.CellRows), f) { // at least a cell of each run is read
-			s.intervals = append(s.intervals, listInterval{interval, tier})
+			s.intervals = append(s.intervals, layerInterval{interval, tier})
 		}
 	}
 	return s, nil
 }
 
 // temporary creates a file beside the table if it is on this machine and can be written.
-func (t *rowLists) temporary() (*os.File, error) {
+func (t *layerTable) temporary() (*os.File, error) {
 	const pattern = "images-*.lists"
 	if _, ok := t.fsys.(store.Local); ok {
 		if file, err := store.CreateTemp(t.data, pattern); err == nil {

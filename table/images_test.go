@@ -47,7 +47,7 @@ func TestImages(t *testing.T) {
 			return all
 		}
 		all, reached := withImages(stored), withImages(testgames.Solve(g))
-		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, stored)), ".", g))(t)
+		tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, stored)), ".", g))(t)
 		before := make(map[game.Position][]Predecessor)
 		inOrder := slices.SortedFunc(func(yield func(game.Position) bool) {
 			for p := range all {
@@ -114,12 +114,12 @@ func TestUnreachableCycle(t *testing.T) {
 	}
 	for interval := 1; interval < 7; interval++ {
 		values := testgames.Solve(g)
-		if n, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, interval); err != nil || n != 4 {
+		if n, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g, interval); err != nil || n != 4 {
 			t.Errorf("%d at a time: %d positions, %v", interval, n, err)
 		}
 		values[4], values[5] = 0, 0
 		var fault *Fault
-		if _, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, interval); !errors.As(err, &fault) || fault.Position != 4 {
+		if _, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g, interval); !errors.As(err, &fault) || fault.Position != 4 {
 			t.Errorf("%d at a time: %v, want that 4 cannot be reached", interval, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestRulesLayers(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
 		right := canonicalOnly(g, testgames.Stored(g))
 		verify := func() error {
-			_, err := verifyLists(t, listTable(t, g, rowsOf(g, right)), g, 1+r.IntN(20))
+			_, err := verifyLayers(t, tableOf(t, g, rowsOf(g, right)), g, 1+r.IntN(20))
 			return err
 		}
 		if err := verify(); err != nil {

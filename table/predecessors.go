@@ -100,7 +100,7 @@ func (t *blocks) sources(p game.Position) (from []game.Position) {
 
 // before calls do for the canonical positions of the predecessors that the rules give, or else for all positions of the
 // tiers from which a move may lead to p.
-func (t *rowLists) before(p game.Position, do func(game.Position, game.Value)) error {
+func (t *layerTable) before(p game.Position, do func(game.Position, game.Value)) error {
 	if g, ok := t.g.(game.Reversible); ok {
 		from := g.Predecessors(nil, p)
 		for i, q := range from {

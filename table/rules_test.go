@@ -48,7 +48,7 @@ func TestRulesBatched(t *testing.T) {
 	g := testgames.TieGame()
 	values := testgames.Solve(g)
 	verify := func(g game.Game) error {
-		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, values)), ".", g))(t)
+		tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, values)), ".", g))(t)
 		defer tab.Close()
 		_, _, err := Rules{}.Verify(t.Context(), tab)
 		return err
@@ -70,7 +70,7 @@ func TestRulesUnled(t *testing.T) {
 	g := testgames.TieGame() // 6 leads to a tie, but nothing leads to 6
 	values := testgames.Solve(g)
 	values[6] = game.Ties.In(1)
-	tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, values)), ".", g))(t)
+	tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, values)), ".", g))(t)
 	defer tab.Close()
 	var fault *Fault
 	if _, _, err := (Rules{}).Verify(context.Background(), tab); !errors.As(err, &fault) || fault.Position != 6 {

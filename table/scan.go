@@ -76,7 +76,7 @@ func (s *Scan) hasImages() bool {
 // all returns the files, unless images are read.
 func (s *Scan) all() ([]scanFile, error) {
 	s.once.Do(func() {
-		if lists, ok := s.table.contents.(*rowLists); ok && s.hasImages() {
+		if lists, ok := s.table.contents.(*layerTable); ok && s.hasImages() {
 			s.imaged, s.err = lists.images(s.ctx, s.table.g.(game.Symmetric), s.wanted)
 			return
 		}

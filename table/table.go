@@ -102,7 +102,7 @@ func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, erro
 		case m.Blocks != nil:
 			t.contents, err = openBlocks(fsys, data, m.Blocks, seal)
 		default:
-			t.contents, err = openLists(fsys, data, m.Layers, seal)
+			t.contents, err = openLayers(fsys, data, m.Layers, seal)
 		}
 	}
 	if err != nil {

@@ -27,8 +27,8 @@ type contents interface {
 	Close() error
 }
 
-func (t *blocks) contents() contents   { return t }
-func (t *rowLists) contents() contents { return t }
+func (t *blocks) contents() contents     { return t }
+func (t *layerTable) contents() contents { return t }
 
 // start returns the value of the initial position, which every table must contain.
 func (t *Table) start() (game.Value, error) {

@@ -212,6 +212,9 @@ func (p *passes) resume(ctx context.Context) error {
 		p.index, err = p.readIndex(last)
 	}
 	if err == nil {
+		err = p.checkRuns()
+	}
+	if err == nil {
 		_, _, err = p.next()
 	}
 	if err == nil {
@@ -223,6 +226,25 @@ func (p *passes) resume(ctx context.Context) error {
 	p.run.notify(Damaged, last, "%v: the passes over tier %d are run again", err, p.tier)
 	p.done, p.index = nil, passIndex{}
 	return p.remove()
+}
+
+// checkRuns returns an error if states that the next pass reads have been deleted, because a later pass, which is missing
+// now, had absorbed them.
+func (p *passes) checkRuns() error {
+	for _, run := range p.index.Runs {
+		left := run.States
+		for _, o := range p.done {
+			for _, f := range o.seal.Files {
+				if o.name == run.Dir && layers.IsStates(f.Name) {
+					left -= int64(f.Records)
+				}
+			}
+		}
+		if left != 0 {
+			return &store.DamageError{Name: p.run.data.Dir(run.Dir), Reason: "its states have been deleted"}
+		}
+	}
+	return nil
 }
 
 // remove deletes the directories of the passes, the last first.

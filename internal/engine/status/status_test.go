@@ -72,7 +72,7 @@ func TestTiers(t *testing.T) {
 		{"begun", solve.Running, now, nil, [3]int{0, 0, 3}},
 		{"forward", solve.Running, now, jobs("init", 0, "possible", 1), [3]int{2, 0, 3}},
 		{"blocks", solve.Running, now, jobs("init", 0, "possible", 1, "possible", 2, "solve", 1), [3]int{3, 2, 3}},
-		{"lists", solve.Running, now, jobs("init", 0, "possible", 1, "possible", 2, "solve", 2), [3]int{3, 1, 3}},
+		{"layers", solve.Running, now, jobs("init", 0, "possible", 1, "possible", 2, "solve", 2), [3]int{3, 1, 3}},
 		{"solved", solve.Solved, nil, jobs("init", 0, "possible", 1, "possible", 2, "solve", 1, "solve", 0, "final", 2), [3]int{3, 3, 3}},
 		{"until tier 1", solve.Stopped, nil, jobs("init", 0, "possible", 1), [3]int{2, 0, 0}},
 		{"with cycles", solve.Running, &solve.Event{}, jobs("init", 0, "mark", 0, "mark", 0, "begin", 0), [3]int{3, 1, 0}},

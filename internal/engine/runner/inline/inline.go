@@ -28,7 +28,7 @@ type Runner struct {
 	kept     *jobdir.Kept     // the output of the last job, if it is in memory: one of tiers
 	tiers    [2]jobdir.Kept   // the input and the output of a job
 	blocks   block.Memory     // has the blocks that a job keeps until it has sorted the images
-	lists    listMemory       // reused from job to job
+	layers   layerMemory      // reused from job to job
 	outboxes []*layers.Outbox // empty; reused from job to job
 }
 

@@ -25,12 +25,12 @@ type layerWork struct {
 	outgoing *outgoing
 
 	mu   sync.Mutex
-	used listMemory
+	used layerMemory
 }
 
-// A listMemory keeps the memory of workers and chunks for the next job: a game may have many
+// A layerMemory keeps the memory of workers and chunks for the next job: a game may have many
 // small tiers.
-type listMemory struct {
+type layerMemory struct {
 	workers []*layerWorker
 	chunks  []*rowChunk
 }
@@ -101,7 +101,7 @@ func (w *layerWork) close(err error) error {
 			w.stats.Finished += n.Finished
 		}
 	}
-	memory := &w.runner.lists
+	memory := &w.runner.layers
 	memory.workers = append(memory.workers, w.used.workers...)
 	memory.chunks = append(memory.chunks, w.used.chunks...)
 	return err
@@ -133,7 +133,7 @@ func (t *intervals) cut(most int, borders []game.Position, sources []*layers.Sou
 func (t *intervals) first(i int) game.Position { return t.of[i].First }
 
 func (w *layerWork) newChunk() *rowChunk {
-	c := take(&w.runner.lists.chunks)
+	c := take(&w.runner.layers.chunks)
 	w.used.chunks = append(w.used.chunks, c)
 	return c
 }
@@ -195,7 +195,7 @@ func (p layerShard) Finish(err error) error {
 
 func (w *layerWork) newWorker() func(int, *rowChunk) error {
 	w.mu.Lock()
-	worker := take(&w.runner.lists.workers)
+	worker := take(&w.runner.layers.workers)
 	w.used.workers = append(w.used.workers, worker)
 	w.mu.Unlock()
 	worker.layerWork = w
@@ -280,7 +280,7 @@ type layerFinal struct {
 }
 
 func (f *layerFinal) open(ctx context.Context) (err error) {
-	f.runner.lists, f.runner.outboxes = listMemory{}, nil
+	f.runner.layers, f.runner.outboxes = layerMemory{}, nil
 	if f.all, err = layers.OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
 		return err
 	}

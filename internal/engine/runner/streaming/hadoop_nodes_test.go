@@ -129,11 +129,11 @@ var stages = []stage{
 	{"solve of 5x5", board{"connectn", 5, 5, 4}, "data_second18", "--reducers 3 --cluster-above 9900000", false},
 	{"forward pass", men, "data_first6.1", "--reducers 3" + threePasses, false},
 	{"retrograde pass", men, "data_second6.2", "--reducers 3" + backJobs, false},
-	{"lists forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
+	{"layers forward", board{"mnk", 3, 3, 3}, "data_first6", "--reducers 3 --cluster-above 4300", false},
 }
 
 // mancala has six hundred jobs.
-var mancala = stage{"lists backward", board{"mancala", 3, 3, 0}, "data_second158", "--reducers 3 --cluster-above 2400", false}
+var mancala = stage{"layers backward", board{"mancala", 3, 3, 0}, "data_second158", "--reducers 3 --cluster-above 2400", false}
 
 // fiveMen has 274 jobs, of which the largest run on the cluster.
 var fiveMen = stage{"five men", board{"mills", 5, 0, 0}, "data_second11.7", "--reducers 3 --cluster-above 100000", false}

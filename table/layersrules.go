@@ -13,7 +13,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-func (t *rowLists) verify(ctx context.Context, report func(share float64)) error {
+func (t *layerTable) verify(ctx context.Context, report func(share float64)) error {
 	_, _, err := Rules{Report: report}.Verify(ctx, &Table{g: t.g, contents: t})
 	return err
 }
@@ -25,26 +25,26 @@ const intervalRows = streamfmt.CellRows
 // keepRows is the number of rows that a worker of the check caches.
 const keepRows = rulesKeep / 16
 
-// A listInterval is a range of the check by Rules: some rows of a tier.
-type listInterval struct {
+// A layerInterval is a range of the check by Rules: some rows of a tier.
+type layerInterval struct {
 	layers.Interval
 	tier int
 }
 
-// listIntervals are the ranges of the check by Rules: their indexes.
-type listIntervals []listInterval
+// layerIntervals are the ranges of the check by Rules: their indexes.
+type layerIntervals []layerInterval
 
-func (of listIntervals) Len() int { return len(of) }
+func (of layerIntervals) Len() int { return len(of) }
 
-func (of listIntervals) at(i int) (rng uint64, most int, err error) {
+func (of layerIntervals) at(i int) (rng uint64, most int, err error) {
 	return uint64(i), int(of[i].Rows), nil
 }
 
 // parts returns one part, because moves may lead to any later tier. Its ranges are the indexes
 // of the intervals of all tiers.
-func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
+func (t *layerTable) parts() (parts []*rulesPart, most int, err error) {
 	part := &rulesPart{own: true}
-	var intervals listIntervals
+	var intervals layerIntervals
 	begins := []int{0} // index of the first interval of each tier; at the end, the number of all intervals
 	for tier, name := range t.names {
 		f, err := t.tier(tier)
@@ -52,22 +52,22 @@ func (t *rowLists) parts() (parts []*rulesPart, most int, err error) {
 			return nil, 0, err
 		}
 		for _, interval := range layers.Cut(cmp.Or(t.interval, intervalRows), f) {
-			intervals = append(intervals, listInterval{interval, tier})
+			intervals = append(intervals, layerInterval{interval, tier})
 		}
 		begins = append(begins, len(intervals))
 		part.files = append(part.files, rulesFile{name, f.Counts(), len(intervals)})
 	}
 	part.ranges = intervals
 	part.reader = func(int) rulesReader {
-		return &listReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]layers.Row)}
+		return &layerReader{t: t, intervals: intervals, begins: begins, kept: make(map[uint64][]layers.Row)}
 	}
 	return []*rulesPart{part}, game.MaxRemoteness, nil
 }
 
-// A listReader reads intervals of tiers.
-type listReader struct {
-	t         *rowLists
-	intervals []listInterval
+// A layerReader reads intervals of tiers.
+type layerReader struct {
+	t         *layerTable
+	intervals []layerInterval
 	begins    []int
 	loader    layers.Loader
 	rows      []layers.Row // the rows of the current interval
@@ -75,7 +75,7 @@ type listReader struct {
 	held      int // number of rows in kept
 }
 
-func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
+func (r *layerReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 	if r.rows, err = r.read(r.rows, rng); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (r *listReader) load(slots []uint32, rng uint64) (_ []uint32, err error) {
 	return slots, nil
 }
 
-func (r *listReader) read(dst []layers.Row, rng uint64) ([]layers.Row, error) {
+func (r *layerReader) read(dst []layers.Row, rng uint64) ([]layers.Row, error) {
 	interval := r.intervals[rng]
 	f, err := r.t.tier(interval.tier)
 	if err != nil {
@@ -101,11 +101,11 @@ func (r *listReader) read(dst []layers.Row, rng uint64) ([]layers.Row, error) {
 	return r.loader.Load(dst, f, interval.Interval)
 }
 
-func (r *listReader) at(slot int) (game.Position, game.Value) {
+func (r *layerReader) at(slot int) (game.Position, game.Value) {
 	return r.rows[slot].Key, layers.ValueOf(r.rows[slot].Word)
 }
 
-func (r *listReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+func (r *layerReader) find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
 	p = canonical(r.t.g, p)
 	tier := game.TierOf(r.t.g, p)
 	if tier >= len(r.t.tiers) {

@@ -24,7 +24,7 @@ type (
 	Kind = streamfmt.RowKind
 )
 
-// The kinds of lists.
+// The kinds of rows.
 const (
 	Predecessors = streamfmt.Predecessors
 	Messages     = streamfmt.Messages

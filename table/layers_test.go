@@ -44,8 +44,8 @@ func sortRows(rows []layers.Row) {
 	})
 }
 
-// listTable writes a table of lists.
-func listTable(t *testing.T, g game.Game, tiers [][]layers.Row) memory {
+// tableOf writes a table of layers.
+func tableOf(t *testing.T, g game.Game, tiers [][]layers.Row) memory {
 	t.Helper()
 	m := newMemory()
 	for tier := range tiers {
@@ -55,7 +55,7 @@ func listTable(t *testing.T, g game.Game, tiers [][]layers.Row) memory {
 	return m
 }
 
-// writeList writes a tier of a table of lists.
+// writeList writes a tier of a table of layers.
 func writeList(t *testing.T, m memory, g game.Game, tier int, rows []layers.Row) {
 	t.Helper()
 	file := must.Get(m.Create(TierFile(g, tier)))(t)
@@ -63,15 +63,15 @@ func writeList(t *testing.T, m memory, g game.Game, tier int, rows []layers.Row)
 	must.OK(t, w.Finish(w.Append(rows)))
 }
 
-// verifyLists checks a table of lists, interval rows at a time.
-func verifyLists(t *testing.T, m memory, g game.Game, interval int) (positions uint64, err error) {
+// verifyLayers checks a table of layers, interval rows at a time.
+func verifyLayers(t *testing.T, m memory, g game.Game, interval int) (positions uint64, err error) {
 	t.Helper()
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {
 		return 0, err
 	}
 	defer tab.Close()
-	tab.contents.(*rowLists).interval = interval
+	tab.contents.(*layerTable).interval = interval
 	return tab.Verify(context.Background())
 }
 
@@ -92,15 +92,15 @@ func listGames(t *testing.T) []game.Layered {
 	return games
 }
 
-// TestVerifyLists checks that a correct table passes, whatever the size of the intervals, and
+// TestVerifyLayers checks that a correct table passes, whatever the size of the intervals, and
 // that each wrong value, extra position and missing position is found, at the position itself
 // or at a predecessor.
-func TestVerifyLists(t *testing.T) {
+func TestVerifyLayers(t *testing.T) {
 	for i, g := range listGames(t) {
 		right := gametest.Search(g)
-		m := listTable(t, g, rowsOf(g, right))
+		m := tableOf(t, g, rowsOf(g, right))
 		for _, interval := range []int{1, 10, intervalRows} {
-			if n, err := verifyLists(t, m, g, interval); err != nil || n != uint64(len(right)) {
+			if n, err := verifyLayers(t, m, g, interval); err != nil || n != uint64(len(right)) {
 				t.Fatalf("%s, %d rows at a time: %d positions, %v; want %d", g.Spec(), interval, n, err, len(right))
 			}
 		}
@@ -131,7 +131,7 @@ func TestVerifyLists(t *testing.T) {
 				m.seal(t, g.Spec())
 			}
 			write()
-			_, err := verifyLists(t, m, g, 1+r.IntN(9))
+			_, err := verifyLayers(t, m, g, 1+r.IntN(9))
 			leads := func(from game.Position) bool {
 				return slices.ContainsFunc(g.Moves(nil, from), func(m game.Move) bool { return m.To == p })
 			}
@@ -174,7 +174,7 @@ func (g manyTiers) Moves(dst []game.Move, p game.Position) []game.Move {
 func TestManyTiers(t *testing.T) {
 	g := manyTiers{testgames.Graph{Size: 3*layers.MaxOpen + 1}}
 	right := gametest.Search(g)
-	files := &storetest.OpenFiles{FS: listTable(t, g, rowsOf(g, right))}
+	files := &storetest.OpenFiles{FS: tableOf(t, g, rowsOf(g, right))}
 	tab, err := OpenOf(files, ".", g)
 	must.OK(t, err)
 	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(right)) {
@@ -195,9 +195,9 @@ func ticTacToe(t *testing.T) game.Layered {
 	return struct{ game.Layered }{must.Get(mnk.New(3, 3, 3))(t)}
 }
 
-// TestVerifyListsUnreached checks that an unreachable position is found, even if its value is
+// TestVerifyLayersUnreached checks that an unreachable position is found, even if its value is
 // right.
-func TestVerifyListsUnreached(t *testing.T) {
+func TestVerifyLayersUnreached(t *testing.T) {
 	g := ticTacToe(t)
 	values := gametest.Search(g)
 	if len(values) != 5478 {
@@ -210,15 +210,15 @@ func TestVerifyListsUnreached(t *testing.T) {
 	}
 	values[p] = g.Primitive(p)
 	var fault *Fault
-	if _, err := verifyLists(t, listTable(t, g, rowsOf(g, values)), g, 100); !errors.As(err, &fault) ||
+	if _, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g, 100); !errors.As(err, &fault) ||
 		fault.Position != p || fault.Tier != 6 || !strings.Contains(fault.Reason, "cannot be reached") {
 		t.Errorf("got %v, want the fault at %#x", err, p)
 	}
 }
 
-// TestVerifyListsRows checks that rows that no solver writes are found, even if their values
+// TestVerifyLayersRows checks that rows that no solver writes are found, even if their values
 // follow from the rules.
-func TestVerifyListsRows(t *testing.T) {
+func TestVerifyLayersRows(t *testing.T) {
 	g := listGames(t)[2]
 	right := gametest.Search(g)
 	some := func(tiers [][]layers.Row) (tier int, row *layers.Row) {
@@ -258,22 +258,22 @@ func TestVerifyListsRows(t *testing.T) {
 		test.change(tiers)
 		for _, interval := range []int{1, intervalRows} {
 			var fault *Fault
-			if _, err := verifyLists(t, listTable(t, g, tiers), g, interval); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
+			if _, err := verifyLayers(t, tableOf(t, g, tiers), g, interval); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
 				t.Errorf("%s, %d rows at a time: %v, want %q", test.name, interval, err, test.want)
 			}
 		}
 	}
 }
 
-// TestListsFar looks up values that are farther from their end than any: with the move that leads to
+// TestLayersFar looks up values that are farther from their end than any: with the move that leads to
 // it, a tie in 16,383 would be one in 0.
-func TestListsFar(t *testing.T) {
+func TestLayersFar(t *testing.T) {
 	g := ticTacToe(t)
 	tiers := rowsOf(g, gametest.Search(g))
 	far := &tiers[1][0]
 	for _, n := range []int{game.MaxRemoteness, g.Tiers()} {
 		far.Word = uint64(game.NewValue(game.Tie, n))
-		tab := must.Get(OpenOf(listTable(t, g, tiers), ".", g))(t)
+		tab := must.Get(OpenOf(tableOf(t, g, tiers), ".", g))(t)
 		defer tab.Close()
 		var fault *Fault
 		if v, _, err := tab.Lookup(far.Key); !errors.As(err, &fault) || fault.Position != far.Key {
@@ -282,11 +282,11 @@ func TestListsFar(t *testing.T) {
 	}
 }
 
-// TestVerifyListsFile checks that a file is refused if its counts are wrong, if it is of
+// TestVerifyLayersFile checks that a file is refused if its counts are wrong, if it is of
 // another game, or if any byte is changed.
-func TestVerifyListsFile(t *testing.T) {
+func TestVerifyLayersFile(t *testing.T) {
 	g := listGames(t)[2]
-	m := listTable(t, g, rowsOf(g, gametest.Search(g)))
+	m := tableOf(t, g, rowsOf(g, gametest.Search(g)))
 	content := func(tier int) []byte { return m.read(t, TierFile(g, tier)) }
 	largest := 0
 	for tier := range g.Tiers() + 1 {
@@ -297,7 +297,7 @@ func TestVerifyListsFile(t *testing.T) {
 	name, right := TierFile(g, largest), content(largest)
 	refused := func(format string, args ...any) {
 		t.Helper()
-		if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestVerifyListsFile(t *testing.T) {
 	m.seal(t, g.Spec())
 	refused("of another tier")
 	of := listGames(t)[1]
-	other := listTable(t, of, rowsOf(of, gametest.Search(of)))
+	other := tableOf(t, of, rowsOf(of, gametest.Search(of)))
 	m.write(t, name, other.read(t, TierFile(of, 0)))
 	m.seal(t, g.Spec())
 	refused("of another game")
@@ -329,21 +329,21 @@ func TestVerifyListsFile(t *testing.T) {
 	}
 	m.write(t, name, right)
 	m.seal(t, g.Spec())
-	if _, err := verifyLists(t, m, g, 100); err != nil {
+	if _, err := verifyLayers(t, m, g, 100); err != nil {
 		t.Errorf("as it was: %v", err)
 	}
 	must.OK(t, m.RemoveAll(TierFile(g, 0)))
 	m.seal(t, g.Spec())
-	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": missing: _SUCCESS does not name it") {
+	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": missing: _SUCCESS does not name it") {
 		t.Errorf("a tier is gone, and the seal knows none: %v", err)
 	}
 }
 
-// TestVerifyListsCounts checks that a file with wrong counts is refused.
-func TestVerifyListsCounts(t *testing.T) {
+// TestVerifyLayersCounts checks that a file with wrong counts is refused.
+func TestVerifyLayersCounts(t *testing.T) {
 	g := listGames(t)[1]
 	tiers := rowsOf(g, gametest.Search(g))
-	m := listTable(t, g, tiers)
+	m := tableOf(t, g, tiers)
 	file := must.Get(m.Create(TierFile(g, 0)))(t)
 	w := must.Get(streamfmt.NewListWriter(file, g.Spec(), layers.Values))(t)
 	var packed streamfmt.Packer
@@ -351,23 +351,23 @@ func TestVerifyListsCounts(t *testing.T) {
 	packed.CountValues(append(tiers[0], layers.Row{Key: 1, Word: 6}))
 	must.OK(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
 	m.seal(t, g.Spec())
-	if _, err := verifyLists(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
+	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestListReaderKeeps checks that a listReader caches no more rows than allowed, and finds
+// TestLayerReaderKeeps checks that a layerReader caches no more rows than allowed, and finds
 // every successor.
-func TestListReaderKeeps(t *testing.T) {
+func TestLayerReaderKeeps(t *testing.T) {
 	g := ticTacToe(t)
 	right := gametest.Search(g)
-	tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, right)), ".", g))(t)
+	tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, right)), ".", g))(t)
 	defer tab.Close()
-	rows := tab.contents.(*rowLists)
+	rows := tab.contents.(*layerTable)
 	rows.interval, rows.keep = 100, 1600
 	parts, _, err := rows.parts()
 	must.OK(t, err)
-	r := parts[0].reader(0).(*listReader)
+	r := parts[0].reader(0).(*layerReader)
 	for range 2 {
 		for p, want := range right {
 			if _, _, v, ok, err := r.find(p); err != nil || !ok || v != want {
@@ -384,13 +384,13 @@ func TestListReaderKeeps(t *testing.T) {
 	}
 }
 
-// TestListsLookup checks that look-ups find every position with its value, and no other
+// TestLayersLookup checks that look-ups find every position with its value, and no other
 // position; that Choices returns all moves, the best first; and that the value follows from
 // the choices.
-func TestListsLookup(t *testing.T) {
+func TestLayersLookup(t *testing.T) {
 	for _, g := range listGames(t) {
 		right := gametest.Search(g)
-		tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, right)), ".", g))(t)
+		tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, right)), ".", g))(t)
 		defer tab.Close()
 		if n, err := tab.Positions(); err != nil || n != uint64(len(right)) {
 			t.Fatalf("%s: %d positions, %v; want %d", g.Spec(), n, err, len(right))
@@ -426,13 +426,13 @@ func TestListsLookup(t *testing.T) {
 	}
 }
 
-// TestListsLookupSealed checks that a look-up opens the file of its tier, and refuses one that
+// TestLayersLookupSealed checks that a look-up opens the file of its tier, and refuses one that
 // is complete but differs from the seal.
-func TestListsLookupSealed(t *testing.T) {
+func TestLayersLookupSealed(t *testing.T) {
 	g := listGames(t)[2]
 	tiers := rowsOf(g, gametest.Search(g))
 	for tier := range tiers {
-		m, forged := listTable(t, g, tiers), slices.Clone(tiers[tier])
+		m, forged := tableOf(t, g, tiers), slices.Clone(tiers[tier])
 		length := len(m.read(t, TierFile(g, tier)))
 		i := slices.IndexFunc(forged, func(r layers.Row) bool { return r.Word != forged[0].Word })
 		if i < 0 {
@@ -453,12 +453,12 @@ func TestListsLookupSealed(t *testing.T) {
 	}
 }
 
-// TestListsStats checks that statistics use the game's words if its players are not X and O.
-func TestListsStats(t *testing.T) {
+// TestLayersStats checks that statistics use the game's words if its players are not X and O.
+func TestLayersStats(t *testing.T) {
 	parsed := must.Get(all.Kinds().Parse("mancala pits=2 stones=1"))(t)
 	g := parsed.(game.Layered)
 	right := gametest.Search(g)
-	tab := must.Get(OpenFS(listTable(t, g, rowsOf(g, right)), ".", all.Kinds().Parse))(t)
+	tab := must.Get(OpenFS(tableOf(t, g, rowsOf(g, right)), ".", all.Kinds().Parse))(t)
 	defer tab.Close()
 	s := must.Get(tab.Stats())(t)
 	if want := g.Values().Text(right[g.Start()]); s.Positions != uint64(len(right)) || s.Value != want || s.ValueByte != right[g.Start()] || len(s.stored) != g.Tiers()+1 {
@@ -475,12 +475,12 @@ func TestListsStats(t *testing.T) {
 	}
 }
 
-// TestListsSample checks that a sample of a table of many tiers has the requested number of
+// TestLayersSample checks that a sample of a table of many tiers has the requested number of
 // positions.
-func TestListsSample(t *testing.T) {
+func TestLayersSample(t *testing.T) {
 	g := listGames(t)[0]
 	right := gametest.Search(g)
-	tab := must.Get(OpenOf(listTable(t, g, rowsOf(g, right)), ".", g))(t)
+	tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, right)), ".", g))(t)
 	defer tab.Close()
 	for _, n := range []uint64{1, 7, uint64(len(right)) - 1, uint64(len(right)), 1 << 40} {
 		checked, all, err := Rules{Sample: n, Seed: n}.Verify(context.Background(), tab)

@@ -36,7 +36,7 @@ import (
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Layered }
 
-// TestRulesOnly solves Connect N from its rules alone, by lists, and compares the text of all
+// TestRulesOnly solves Connect N from its rules alone, by layers, and compares the text of all
 // positions with that of a solution by blocks.
 func TestRulesOnly(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {4, 4, 4}} {
@@ -57,17 +57,17 @@ func TestRulesOnly(t *testing.T) {
 	}
 }
 
-// TestListsOfGraphs solves random games with many options, and compares the values with those
+// TestLayersOfGraphs solves random games with many options, and compares the values with those
 // of a plain search. All solutions must have the same bytes.
-func TestListsOfGraphs(t *testing.T) { listsOfGraphs(t, 6) }
+func TestLayersOfGraphs(t *testing.T) { layersOfGraphs(t, 6) }
 
-// TestLongListsOfGraphs tests more games.
-func TestLongListsOfGraphs(t *testing.T) {
+// TestLongLayersOfGraphs tests more games.
+func TestLongLayersOfGraphs(t *testing.T) {
 	longtest.Skip(t)
-	listsOfGraphs(t, 60)
+	layersOfGraphs(t, 60)
 }
 
-func listsOfGraphs(t *testing.T, n int) {
+func layersOfGraphs(t *testing.T, n int) {
 	for seed := range n {
 		r := rand.New(rand.NewPCG(uint64(seed), 2))
 		g := testgames.RandomAcyclic(r, 1+r.IntN(400))
@@ -113,8 +113,8 @@ func (g *batched) Batch(ps []game.Position) (game.Game, error) {
 	return g.Acyclic, nil
 }
 
-// TestListsStates solves random games that are game.Batched: each position is asked for once.
-func TestListsStates(t *testing.T) {
+// TestLayersStates solves random games that are game.Batched: each position is asked for once.
+func TestLayersStates(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		g := &batched{Acyclic: testgames.RandomAcyclic(r, 100+r.IntN(400)), asked: make(map[game.Position]int)}
@@ -149,9 +149,9 @@ func partsOf(t *testing.T, dir string) map[string]string {
 	return parts
 }
 
-// TestListOptions checks that no option changes a byte of the result, and that neither the
+// TestLayersOptions checks that no option changes a byte of the result, and that neither the
 // number of workers nor the memory changes a byte of the parts.
-func TestListOptions(t *testing.T) {
+func TestLayersOptions(t *testing.T) {
 	g := must.Get(mnk.New(4, 3, 3))(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	plain, _ := solved(t, g, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 })
@@ -201,21 +201,21 @@ func smallGame(t *testing.T) game.Game {
 	}
 }
 
-// TestListsInterrupted stops a run at any job.
-func TestListsInterrupted(t *testing.T) { interrupted(t, smallGame(t)) }
+// TestLayersInterrupted stops a run at any job.
+func TestLayersInterrupted(t *testing.T) { interrupted(t, smallGame(t)) }
 
-// TestListsLost deletes or damages something of a stopped run: a directory, a file, or a tier
+// TestLayersLost deletes or damages something of a stopped run: a directory, a file, or a tier
 // of the table. The resumed run must give the same bytes all the same.
-func TestListsLost(t *testing.T) { listsLost(t, 12) }
+func TestLayersLost(t *testing.T) { layersLost(t, 12) }
 
-// TestLongListsLost tests more of them.
-func TestLongListsLost(t *testing.T) {
+// TestLongLayersLost tests more of them.
+func TestLongLayersLost(t *testing.T) {
 	longtest.Skip(t)
-	listsLost(t, 4)
+	layersLost(t, 4)
 }
 
-// listsLost tests about one in the given number of files and directories.
-func listsLost(t *testing.T, one int) {
+// layersLost tests about one in the given number of files and directories.
+func layersLost(t *testing.T, one int) {
 	g := smallGame(t)
 	plain, _ := solved(t, g, nil)
 	want := bytesOf(t, plain)
@@ -264,8 +264,8 @@ func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	return s.Runner.Run(ctx, job)
 }
 
-// TestListsDrop checks that the messages to a tier are not deleted too early.
-func TestListsDrop(t *testing.T) {
+// TestLayersDrop checks that the messages to a tier are not deleted too early.
+func TestLayersDrop(t *testing.T) {
 	g := smallGame(t)
 	plain, _ := solved(t, g, nil)
 	dir, _ := solved(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })
@@ -274,9 +274,9 @@ func TestListsDrop(t *testing.T) {
 	}
 }
 
-// TestListsUntil checks that a run with UntilTier counts the tiers that it made, and a second
+// TestLayersUntil checks that a run with UntilTier counts the tiers that it made, and a second
 // run those that exist. Both can be resumed, but not with --keep all.
-func TestListsUntil(t *testing.T) {
+func TestLayersUntil(t *testing.T) {
 	g := rulesOnly{rules(t, 3, 3, 3)}
 	want := plies(t, g, 5)
 	dir, o := t.TempDir(), options()

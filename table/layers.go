@@ -22,11 +22,11 @@ func canonical(g game.Game, p game.Position) game.Position {
 	return p
 }
 
-// rowLists is the contents of the table of a game that is not game.Tiered: a list
+// layerTable is the contents of the table of a game that is not game.Tiered: a list
 // of Values for each tier. Such games may have many tiers, so a file is opened when it is
 // first needed. The first layers.MaxOpen of them stay open; the others are opened again for
 // each interval that is read.
-type rowLists struct {
+type layerTable struct {
 	g        game.Game
 	acyclic  bool
 	fsys     store.FS
@@ -36,15 +36,15 @@ type rowLists struct {
 	interval int // number of rows that are checked at a time; 0: intervalRows
 	keep     int // number of rows that a worker of the check caches, plus at most one interval; 0: keepRows
 
-	tiers  []openList
+	tiers  []layerFile
 	opened atomic.Int64 // number of tiers that have been opened
 
 	loaders chan *layers.Loader // free ones
 	cells   *recent[cellKey, []layers.Row]
 }
 
-// An openList is the file of a tier.
-type openList struct {
+// A layerFile is the file of a tier.
+type layerFile struct {
 	mu sync.Mutex
 	*layers.Source
 }
@@ -58,8 +58,8 @@ type cellKey struct {
 // recentCells is the number of cells that look-ups cache, of 16 KB each.
 const recentCells = 64
 
-func openLists(fsys store.FS, data string, g game.Game, seal *store.Seal) (contents, error) {
-	t := &rowLists{g: g, acyclic: game.IsAcyclic(g), fsys: fsys, data: data, tiers: make([]openList, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
+func openLayers(fsys store.FS, data string, g game.Game, seal *store.Seal) (contents, error) {
+	t := &layerTable{g: g, acyclic: game.IsAcyclic(g), fsys: fsys, data: data, tiers: make([]layerFile, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
 		cells: newRecent[cellKey, []layers.Row](recentCells)}
 	tiers, err := sealedTiers(seal, data, g)
 	for _, files := range tiers {
@@ -69,7 +69,7 @@ func openLists(fsys store.FS, data string, g game.Game, seal *store.Seal) (conte
 }
 
 // Close closes the files.
-func (t *rowLists) Close() error {
+func (t *layerTable) Close() error {
 	var errs []error
 	for i := range t.tiers {
 		if tier := &t.tiers[i]; tier.Source != nil {
@@ -80,7 +80,7 @@ func (t *rowLists) Close() error {
 }
 
 // tier returns the file of a tier, and opens it first if necessary.
-func (t *rowLists) tier(i int) (_ *layers.Source, err error) {
+func (t *layerTable) tier(i int) (_ *layers.Source, err error) {
 	o := &t.tiers[i]
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *rowLists) tier(i int) (_ *layers.Source, err error) {
 	return o.Source, nil
 }
 
-func (t *rowLists) counts(tier int) (Counts, error) {
+func (t *layerTable) counts(tier int) (Counts, error) {
 	f, err := t.tier(tier)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (t *rowLists) counts(tier int) (Counts, error) {
 }
 
 // lookup searches the only cell of a tier that may contain the position.
-func (t *rowLists) lookup(p game.Position) (v game.Value, ok bool, err error) {
+func (t *layerTable) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	p = canonical(t.g, p)
 	tier := game.TierOf(t.g, p)
 	f, err := t.tier(tier)

@@ -53,29 +53,6 @@ const (
 // String is DRAW, LOSE, WIN or TIE.
 func (r Result) String() string { return [...]string{"DRAW", "LOSE", "WIN", "TIE"}[r&3] }
 
-// A Tally counts positions by Result; undecided positions count as draws.
-type Tally [4]int64
-
-// Add adds the counts of other.
-func (t *Tally) Add(other Tally) {
-	for result, n := range other {
-		t[result] += n
-	}
-}
-
-// AddValues adds counts of positions by value; the two low bits of a value are its Result.
-func (t *Tally) AddValues(counts [256]uint64) {
-	for value, n := range counts {
-		t[value&3] += int64(n)
-	}
-}
-
-// Total is the number of all positions.
-func (t Tally) Total() int64 { return t[Draws] + t.Decided() }
-
-// Decided is the number of positions with a win, a loss or a tie.
-func (t Tally) Decided() int64 { return t[Loses] + t[Wins] + t[Ties] }
-
 // For returns the result that o means for p as the player to move; Undecided is a draw.
 func (o Outcome) For(p Player) Result {
 	switch o {

@@ -123,7 +123,7 @@ func TestLongMancala(t *testing.T) {
 // against published figures and those of independently written programs, which docs/notes/games.md names. Dobutsu shogi
 // takes eight minutes of CPU, and 8 GB of disk.
 func TestLongCycles(t *testing.T) {
-	longtest.Skip(t)
+	longtest.SkipShare(t)
 	for solve, want := range map[string]struct {
 		value    string
 		outcomes map[string]uint64

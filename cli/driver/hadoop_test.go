@@ -580,7 +580,7 @@ func testResourceManager(ctx context.Context, t *testing.T, s *site) {
 		if err := cmd.Start(); err != nil {
 			return err
 		}
-		s.until(ctx, t, dir, regexp.MustCompile(`: running\n.*map 0%, reduce 0%, http://`))
+		s.until(ctx, t, dir, regexp.MustCompile(`: running\n.*map \d+%, reduce 0%, http://`))
 		if err := s.Kill(minicluster.ResourceManager); err != nil {
 			t.Error(err)
 		}

@@ -201,6 +201,31 @@ func TestLoopsCancelled(t *testing.T) {
 	}
 }
 
+// TestLoopsPrune stops forward passes without having deleted what they absorbed, as after a kill between a commit and that.
+// The next pass of a resumed run deletes it.
+func TestLoopsPrune(t *testing.T) {
+	g, o := quickCross(t, 3, 3, 3), options()
+	o.UntilTier, o.MinDrop = 0, 1
+	all := &failing{at: -1}
+	o.Runner = all
+	dir := t.TempDir()
+	must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
+	const states = "data_*/_states-*"
+	want := glob(t, dir, states)
+	for at := 1; at < len(all.ran); at++ {
+		dir := t.TempDir()
+		o.Runner, o.MinDrop = &failing{at: at}, 1<<40
+		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+			t.Fatal(err)
+		}
+		o.Runner, o.MinDrop = &inline.Runner{}, 1
+		must.Get(solveInto(t, dir, g, o, store.Resume))(t)
+		if got := glob(t, dir, states); !slices.Equal(got, want) {
+			t.Errorf("stopped at %s: %v, want %v", all.ran[at], got, want)
+		}
+	}
+}
+
 // TestLoopsUntil checks that --until-tier counts what the forward passes find, also if the tiers have been made or solved
 // before, and that a run can continue from there.
 func TestLoopsUntil(t *testing.T) {

@@ -127,7 +127,7 @@ func intervals(t *testing.T, draws int64, specs ...string) {
 	const seeds, least, leastTier = 100, 90, 87 // with this many tiers, one may be below 90 by chance
 	for _, spec := range specs {
 		g := solved.Game(t, spec)
-		truth := of(t, g, Options{})
+		truth := of(t, g, Options{Time: time.Hour})
 		sum, within := 0, make([]int, len(truth.Tiers))
 		won, moves := 0.0, 0.0
 		for seed := range uint64(seeds) {
@@ -164,7 +164,7 @@ func holds(found, truth Tier) bool {
 // Enumerated positions are in the sum once, and exact.
 func TestBoth(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=5 connect=3")
-	truth := of(t, g, Options{})
+	truth := of(t, g, Options{Time: time.Hour})
 	c := of(t, g, Options{Exact: 60_000, Draws: 6_000})
 	for i, tier := range c.Tiers {
 		if tier.Draws == 0 != (tier == truth.Tiers[i]) || !holds(tier, truth.Tiers[i]) {
@@ -180,7 +180,7 @@ func TestBoth(t *testing.T) {
 func TestAnyLimit(t *testing.T) {
 	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
 		g := solved.Game(t, spec)
-		truth := of(t, g, Options{})
+		truth := of(t, g, Options{Time: time.Hour})
 		for exact := int64(1); exact < int64(truth.Sum.Positions)+2; exact += 23 {
 			c := of(t, g, Options{Exact: exact, Draws: 3_000, Seed: 2})
 			if c.Sum.Low > truth.Sum.Positions*1.01 || c.Sum.High < truth.Sum.Positions*0.99 || c.Sum.Error() > 0.1 || len(c.Tiers) < len(truth.Tiers) {
@@ -242,7 +242,7 @@ func TestNeverHit(t *testing.T) {
 func TestAtLeast(t *testing.T) {
 	for _, spec := range []string{"dodgem size=4"} {
 		g := solved.Game(t, spec)
-		truth := of(t, g, Options{})
+		truth := of(t, g, Options{Time: time.Hour})
 		c := of(t, g, Options{Exact: 100})
 		if truth.How != Exact || c.How != AtLeast || !strings.Contains(c.Note, "there may be many more") {
 			t.Fatalf("%s: %v, %v, %q", spec, truth.How, c.How, c.Note)

@@ -21,10 +21,10 @@ const (
 // the speed of the machine, or of a version of the program, is not in them.
 const (
 	slotWork   = 0.15    // a slot of the stored blocks
-	tableWork  = 0.1     // a byte of the tables for the moves of blocks
+	tableWork  = 0.3     // a byte of the tables for the moves of blocks
 	moveWork   = 0.25    // a move of layers
-	blocksTier = 140_000 // a tier, by method: its jobs, directories and seals
-	layersTier = 1000
+	blocksTier = 300_000 // a tier, by method: its jobs, directories and seals
+	layersTier = 8000
 )
 
 // What was measured on other machines: docs/notes/plan.md.

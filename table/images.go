@@ -67,13 +67,11 @@ func (t *layerTable) images(ctx context.Context, g game.Symmetric, wanted func(t
 
 // temporary creates a file beside the table if it is on this machine and can be written.
 func (t *layerTable) temporary() (*os.File, error) {
-	const pattern = "images-*.lists"
+	dir := ""
 	if _, ok := t.fsys.(store.Local); ok {
-		if file, err := store.CreateTemp(t.data, pattern); err == nil {
-			return file, nil
-		}
+		dir = t.data
 	}
-	return store.CreateTemp("", pattern)
+	return store.CreateTemp(dir, "images-*.lists")
 }
 
 // read reads batch i.

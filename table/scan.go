@@ -76,8 +76,8 @@ func (s *Scan) hasImages() bool {
 // all returns the files, unless images are read.
 func (s *Scan) all() ([]scanFile, error) {
 	s.once.Do(func() {
-		if lists, ok := s.table.contents.(*layerTable); ok && s.hasImages() {
-			s.imaged, s.err = lists.images(s.ctx, s.table.g.(game.Symmetric), s.wanted)
+		if t, ok := s.table.contents.(*layerTable); ok && s.hasImages() {
+			s.imaged, s.err = t.images(s.ctx, s.table.g.(game.Symmetric), s.wanted)
 			return
 		}
 		tier, end := 0, 0

@@ -272,7 +272,7 @@ func (r *rules) Primitive(p game.Position) game.Value {
 // move if the player to move can capture the lion. Tanaka does not count positions after these.
 func (r *rules) Known(p game.Position) game.Value {
 	b, player := r.board(p), r.ToMove(p)
-	return known(r.result(&b, player), player)
+	return known(result(&b, player, r.reach(&b, player)), player)
 }
 
 // known returns the value of a result that the rules know for a player to move.
@@ -286,12 +286,13 @@ func known(result game.Result, player game.Player) game.Value {
 	return 0
 }
 
-// result returns the result for the player to move at a board if the rules know it, or else game.Draws.
-func (r *rules) result(b *board, player game.Player) game.Result {
+// result returns the result for the player to move at a board, whose pieces reach a set of squares, if the rules know
+// it, or else game.Draws.
+func result(b *board, player game.Player, reach uint16) game.Result {
 	if b[0]/states == hand || b[1]/states == hand {
 		return game.Loses
 	}
-	if r.reach(b, player) != full {
+	if reach != full {
 		return game.Wins
 	}
 	for _, at := range b[:2] {
@@ -345,7 +346,7 @@ func (r *rules) Moves(dst []game.Move, p game.Position) []game.Move {
 func (r *rules) Successors(dst []game.Successor, p game.Position) []game.Successor {
 	next := r.ToMove(p).Other()
 	r.each(p, func(after *board, _ int, _, _ place) {
-		dst = append(dst, game.Successor{Position: r.canonical(after, next), Known: known(r.result(after, next), game.First)})
+		dst = append(dst, game.Successor{Position: r.canonical(after, next), Known: known(result(after, next, r.reach(after, next)), game.First)})
 	})
 	return dst
 }
@@ -353,10 +354,10 @@ func (r *rules) Successors(dst []game.Successor, p game.Position) []game.Success
 // each calls do for each move of p, with the board after it.
 func (r *rules) each(p game.Position, do func(after *board, letter int, from, to place)) {
 	b, player := r.board(p), r.ToMove(p)
-	if r.result(&b, player) == game.Loses {
+	next, reach := player.Other(), r.reach(&b, player)
+	if result(&b, player, reach) == game.Loses {
 		return
 	}
-	next, reach := player.Other(), r.reach(&b, player)
 	var after board  // one, as it escapes
 	var of [2]uint16 // the squares of each player
 	var on [squares]int

@@ -7,8 +7,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// SameMoves compares the moves of a position with those that another implementation of the rules gives: want has the texts
-// of the positions after them, by the names of the moves. It removes the moves from want.
+// SameMoves compares the moves of a position with those of another implementation of the rules. The keys of want are the
+// names of the moves, its values the texts of the positions after them. SameMoves deletes the entries of want.
 func SameMoves(t testing.TB, g game.Game, p game.Position, want map[string]string) {
 	t.Helper()
 	for _, m := range g.Moves(nil, p) {

@@ -175,11 +175,7 @@ func (w *bandWriter) write(p *page) error {
 func (w *bandWriter) create() error {
 	s := w.s
 	if s.place.FS == nil {
-		pattern := "_" + s.place.Name + "-*"
-		file, err := os.CreateTemp(s.place.Dir, pattern)
-		if err != nil && s.place.Dir != "" {
-			file, err = os.CreateTemp("", pattern)
-		}
+		file, err := store.CreateTemp(s.place.Dir, s.place.Name+"-*")
 		if err != nil {
 			return err
 		}

@@ -59,7 +59,7 @@ func (s *RangeSet) Cursor() *RangeCursor {
 type RangeCursor struct {
 	set       *RangeSet
 	pages     []uint64 // the numbers of the page that is being read, and of those after it
-	word      int      // of that page, the next one
+	word      int      // the index of the next word of that page
 	left      uint64   // the ranges of the word before that Next has not returned
 	read, all int      // numbers of ranges
 }

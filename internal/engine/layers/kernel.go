@@ -103,7 +103,7 @@ type kernel struct {
 	out        *Outbox
 	moves      []game.Move
 	next       []game.Successor
-	tiers      []int // of next
+	tiers      []int // by index in next, the tier, see endedTier
 	before     []game.Position
 }
 

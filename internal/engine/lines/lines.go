@@ -47,9 +47,9 @@ func (t *Gatherer) check(key uint64) (want string) {
 	return ""
 }
 
-// fill resets the block to the range of the next record, and calls add for it and for all further records
-// of the range. The error is io.EOF if there are no more records. After any other error the block is
-// incomplete, and must not be checked: that could blame valid records.
+// fill resets the block to the range of the next record, and calls add for each record of that range. It returns
+// io.EOF if there are no more records. After any other error the block is incomplete; a check of it could
+// reject valid records.
 func (t *Gatherer) fill(add func(slot int, rec streamfmt.Record) (want string)) error {
 	if !t.begun {
 		if t.next, t.err = t.r.Next(); t.err == nil {

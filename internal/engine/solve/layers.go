@@ -375,10 +375,15 @@ func (b *byLayers) positions(ctx context.Context, tier int) (n int64, err error)
 		index, err := b.readIndex(o.passes[len(o.passes)-1].name)
 		return index.First + index.Positions, err
 	}
-	for _, f := range o.passes[0].seal.Files {
+	return statesIn(o.passes[0].seal), nil
+}
+
+// statesIn returns the number of states in the directory of a seal.
+func statesIn(seal *store.Seal) (n int64) {
+	for _, f := range seal.Files {
 		if layers.IsStates(f.Name) {
 			n += int64(f.Records)
 		}
 	}
-	return n, nil
+	return n
 }

@@ -232,15 +232,8 @@ func (p *passes) resume(ctx context.Context) error {
 // now, had absorbed them.
 func (p *passes) checkRuns() error {
 	for _, run := range p.index.Runs {
-		left := run.States
-		for _, o := range p.done {
-			for _, f := range o.seal.Files {
-				if o.name == run.Dir && layers.IsStates(f.Name) {
-					left -= int64(f.Records)
-				}
-			}
-		}
-		if left != 0 {
+		i := slices.IndexFunc(p.done, func(o *passOutput) bool { return o.name == run.Dir })
+		if i < 0 || statesIn(p.done[i].seal) != run.States {
 			return &store.DamageError{Name: p.run.data.Dir(run.Dir), Reason: "its states have been deleted"}
 		}
 	}

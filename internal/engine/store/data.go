@@ -621,9 +621,14 @@ func (d *Data) WriteFile(name string, text []byte) error {
 	return replace(d.FS, d.Dir(name), text, func(string) error { return nil })
 }
 
-// CreateTemp is like os.CreateTemp. If the file stays in a data directory, the next driver deletes it.
+// CreateTemp is like os.CreateTemp, but creates the file in the directory for temporary files if it cannot in dir. If it
+// stays in a data directory, the next driver deletes it.
 func CreateTemp(dir, pattern string) (*os.File, error) {
-	return os.CreateTemp(dir, attemptPrefix+pattern)
+	file, err := os.CreateTemp(dir, attemptPrefix+pattern)
+	if err != nil && dir != "" {
+		file, err = os.CreateTemp("", attemptPrefix+pattern)
+	}
+	return file, err
 }
 
 // replace writes a file under a temporary name, syncs it, and renames it; in a data directory that this

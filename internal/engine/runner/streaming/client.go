@@ -26,6 +26,8 @@ const (
 	clientWait = 5 * time.Second
 	// attendEvery is how often to ask for a job that another client submitted: each time, a JVM starts.
 	attendEvery = 5 * time.Second
+	// countersTries is how often to ask for the counters of such a job, if there are none.
+	countersTries = 6
 )
 
 // submit runs Hadoop's client until the job ends.
@@ -135,13 +137,23 @@ func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (run
 	if app.FinalStatus != "SUCCEEDED" {
 		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
 	}
-	// The counters may be missing if the master could not write the history. That is no reason
-	// to run the job again.
-	counters, err := r.Yarn.Counters(ctx, app.ID)
-	if err != nil {
-		counters = nil
+	return r.stats(job, app.ID, r.counters(ctx, app.ID), time.Since(begun)), nil
+}
+
+// counters returns the counters of a job that has succeeded. A history server shows them some time after the job's end,
+// or never, if the application master could not write the history: then there are none.
+func (r *Runner) counters(ctx context.Context, app string) yarn.Counters {
+	for range countersTries {
+		counters, err := r.Yarn.Counters(ctx, app)
+		if err == nil {
+			return counters
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(attendEvery):
+		}
 	}
-	return r.stats(job, app.ID, counters, time.Since(begun)), nil
+	return nil
 }
 
 // kill ends an application, or that of an attempt, if there is one: its output is no longer needed.

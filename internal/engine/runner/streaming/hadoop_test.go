@@ -556,9 +556,12 @@ func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
 	t.Helper()
 	attended, begun := make(chan error, 1), time.Now()
 	go func() { attended <- s.attended(g, begun) }()
-	s.resume(t, b, g.data, flags)
+	out := s.resume(t, b, g.data, flags)
 	if err := <-attended; err != nil {
 		t.Error(err)
+	}
+	if strings.Contains(out, "run again") {
+		t.Errorf("the job is not adopted: %s", out)
 	}
 }
 

@@ -462,10 +462,12 @@ func tried(prefix, name string) string {
 	return fmt.Sprintf("%s%s-%0*x", prefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits))
 }
 
-// attemptOf returns the directory of the attempt that an entry is, or belongs to.
+// attemptOf returns the directory of the attempt that an entry is, or belongs to. The name of a job may have a dot, too.
 func (d *Data) attemptOf(entry string) string {
-	attempt, _, _ := strings.Cut(entry, ".")
-	return d.Dir(attempt)
+	if end := strings.LastIndexByte(entry, '-') + 1 + tryDigits; end < len(entry) && entry[end] == '.' {
+		entry = entry[:end]
+	}
+	return d.Dir(entry)
 }
 
 // Kept returns the attempts of a job that Create has kept, in the order of their names, which has no

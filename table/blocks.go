@@ -64,7 +64,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 		if err != nil {
 			return c, err
 		}
-		o := &openTier{Tier: opened, name: path.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
+		o := &openTier{Tier: opened, name: path.Join(data, TierFile(tier)), counts: CountsOf(opened.Counts()),
 			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: make(chan *jobdir.TierCursor, maxFree)}
 		t.tiers = append(t.tiers, o)
 		if tier == 0 {

@@ -27,27 +27,25 @@ type Codec string
 // The codecs.
 const (
 	Text   Codec = "text"   // lines, for people and other programs
-	Packed Codec = "blocks" // block files, small and fast
-	Coded  Codec = "coded"  // list files of the table, whose cells are coded
+	Packed Codec = "packed" // pack files, small and fast
+	Coded  Codec = "coded"  // pack files of the table, whose cells of rows are coded
 )
 
-// The suffixes of packed files: block files and list files.
-const (
-	blocksSuffix = ".blocks"
-	ListsSuffix  = ".lists"
-)
+// Suffix is the end of the names of pack files.
+const Suffix = ".pack"
 
 // FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and
 // the suffix if the file is packed.
-func FileName(prefix string, i int, c Codec, suffix string) string {
-	if c == Text {
-		suffix = ""
+func FileName(prefix string, i int, c Codec) string {
+	name := fmt.Sprintf("%s%05d", prefix, i)
+	if c != Text {
+		name += Suffix
 	}
-	return fmt.Sprintf("%s%05d%s", prefix, i, suffix)
+	return name
 }
 
-// PartName returns the name of shard i of a directory of blocks.
-func PartName(i int, c Codec) string { return FileName(store.PartPrefix, i, c, blocksSuffix) }
+// PartName returns the name of shard i of a directory.
+func PartName(i int, c Codec) string { return FileName(store.PartPrefix, i, c) }
 
 // NameFinal renames the shards of a directory of text as the course expects them, and the
 // programs that read its result: part-r-00000.
@@ -66,24 +64,22 @@ func NameFinal(fsys store.FS, dir string) error {
 const finalMark = "r-"
 
 // IsText reports whether the name of a file is that of a text file.
-func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
+func IsText(name string) bool { return !strings.HasSuffix(name, Suffix) }
 
-func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
+// TablePart is the name of a file of the table whose shards reducers write beside their parts.
+const TablePart = "_table" + Suffix
 
-// TablePart is the name of a block file of the table whose shards reducers write beside their parts.
-const TablePart = "_table" + blocksSuffix
-
-// ShardName returns the name of the i-th shard of a block file.
+// ShardName returns the name of the i-th shard of a file of the table.
 func ShardName(name string, i int) string {
-	return FileName(strings.TrimSuffix(name, blocksSuffix)+"-", i, Packed, blocksSuffix)
+	return FileName(strings.TrimSuffix(name, Suffix)+"-", i, Packed)
 }
 
-var shardName = regexp.MustCompile(`-\d{5}\.blocks$`)
+var shardName = regexp.MustCompile(`-\d{5}\.pack$`)
 
-// ShardOf returns the name of the block file of which a file is a shard; of another file, its own name.
-func ShardOf(name string) string { return shardName.ReplaceAllString(name, blocksSuffix) }
+// ShardOf returns the name of the file of the table of which a file is a shard; of another file, its own name.
+func ShardOf(name string) string { return shardName.ReplaceAllString(name, Suffix) }
 
-// Shards returns the paths of the shards of a block file, in order.
+// Shards returns the paths of the shards of a file of the table, in order.
 func Shards(fsys store.FS, name string) (shards []string, err error) {
 	entries, err := fsys.ReadDir(path.Dir(name))
 	for _, e := range entries {

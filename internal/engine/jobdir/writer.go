@@ -71,7 +71,7 @@ func (c *Chunk) Add(b *block.Block) {
 }
 
 // AddRows encodes sorted rows of a tier, all of one kind.
-func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.RowKind) {
+func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.CellKind) {
 	if c.codec != Text {
 		c.packed.AddRows(tier, rows)
 		return
@@ -102,28 +102,18 @@ func (c *Chunk) Done() int64 { return c.done }
 // A Writer writes a shard, or a file of the table.
 type Writer struct {
 	out    io.WriteCloser
-	packed packedWriter // nil for text
-	err    error        // from a function that made packed
-	chunk  *Chunk       // for Add
+	packed *streamfmt.Writer // nil for text
+	chunk  *Chunk            // for Add
 
 	g    game.Tiered // for AppendLines
 	tier int
 }
 
-// A packedWriter writes a block file or list file.
-type packedWriter interface {
-	Append(*streamfmt.Packer) error
-	Close() error
-}
-
-// NewRowWriter returns a writer of a list of rows. Package layers reads lines for it.
-func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
+// NewRowWriter returns a writer of rows. Package layers reads lines for it.
+func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.CellKind, c Codec) *Writer {
 	w := &Writer{out: out}
-	switch c {
-	case Packed:
-		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
-	case Coded:
-		w.packed, w.err = streamfmt.NewCodedListWriter(out, g.Spec())
+	if c != Text {
+		w.packed = streamfmt.NewWriter(out, g.Spec(), kind, nil)
 	}
 	return w
 }
@@ -132,19 +122,22 @@ func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Cod
 // packed, and stores half of the positions.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
 	w := &Writer{out: out, chunk: NewChunk(g, c), g: g, tier: tier}
-	if w.chunk.half != nil {
-		w.packed, w.err = streamfmt.NewHalfWriter(out, g.Spec(), tier)
-	} else if c == Packed {
-		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
+	if c == Packed || w.chunk.half != nil {
+		w.packed = streamfmt.NewWriter(out, g.Spec(), kindOf(g), nil)
 	}
 	return w
 }
 
+// kindOf returns the kind of the blocks of a game.
+func kindOf(g game.Tiered) streamfmt.CellKind {
+	if _, half := g.(*game.Half); half {
+		return streamfmt.HalfBlocks
+	}
+	return streamfmt.Blocks
+}
+
 // Append writes a chunk, whose ranges must be above all those written before.
 func (w *Writer) Append(c *Chunk) error {
-	if w.err != nil {
-		return w.err
-	}
 	if w.packed != nil {
 		return w.packed.Append(&c.packed)
 	}
@@ -190,7 +183,7 @@ func (w *Writer) flush() error {
 // Finish finalizes the shard unless err is not nil, and closes the file in any case. It
 // returns the first error.
 func (w *Writer) Finish(err error) error {
-	if err = cmp.Or(err, w.err); err == nil && w.chunk != nil && w.chunk.Size() > 0 {
+	if err == nil && w.chunk != nil && w.chunk.Size() > 0 {
 		err = w.flush()
 	}
 	if err == nil && w.packed != nil {
@@ -199,5 +192,5 @@ func (w *Writer) Finish(err error) error {
 	return cmp.Or(err, w.out.Close())
 }
 
-// Sum returns the checksum of the complete block file, see streamfmt.File.Sum.
-func (w *Writer) Sum() uint32 { return w.packed.(*streamfmt.Writer).Sum() }
+// Sum returns the checksum of the complete pack file, see streamfmt.File.
+func (w *Writer) Sum() uint32 { return w.packed.Sum }

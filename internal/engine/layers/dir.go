@@ -16,31 +16,26 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// PartName returns the name of shard i: part-00000, or part-00000.lists if it is packed.
-func PartName(i int, c jobdir.Codec) string {
-	return jobdir.FileName(store.PartPrefix, i, c, jobdir.ListsSuffix)
-}
-
 // statesPrefix is the prefix of the names of files of states, which no map reads.
 const statesPrefix = "_states-"
 
-// StatesName returns the name of the file of states beside shard i: _states-00000.lists. It is packed, even if
+// StatesName returns the name of the file of states beside shard i: _states-00000.pack. It is packed, even if
 // the shard is text.
 func StatesName(i int) string {
-	return jobdir.FileName(statesPrefix, i, jobdir.Packed, jobdir.ListsSuffix)
+	return jobdir.FileName(statesPrefix, i, jobdir.Packed)
 }
 
 // IsStates reports whether a file of a directory has states.
 func IsStates(name string) bool { return strings.HasPrefix(name, statesPrefix) }
 
 // OutboxName returns the name of the file of messages that reducer i sends to other stages:
-// to-00000.lists, which contains those to all stages. Text has one file for each receiving
+// to-00000.pack, which contains those to all stages. Text has one file for each receiving
 // stage, such as to-00012-00000 for tier 12, or to-00012.3-00000 for pass 3 over it.
 func OutboxName(i int, to Stage, c jobdir.Codec) string {
 	if c == jobdir.Text {
 		return fmt.Sprintf("%s%05d%s-%05d", store.OutboxPrefix, to.Tier(), to.Suffix(), i)
 	}
-	return jobdir.FileName(store.OutboxPrefix, i, c, jobdir.ListsSuffix)
+	return jobdir.FileName(store.OutboxPrefix, i, c)
 }
 
 // OutboxGlob returns a pattern that matches the text files of messages to a stage, one from
@@ -63,11 +58,11 @@ type file struct {
 	seal *store.SealedFile
 	g    game.Game
 
-	in       store.File          // nil if not open
-	list     *streamfmt.ListFile // nil for text, and before the file is first opened
-	receiver Stage               // for a text file of an outbox
-	cells    []streamfmt.Cell    // for a Source
-	runs     []run               // of cells
+	in       store.File       // nil if not open
+	pack     *streamfmt.File  // nil for text, and before the file is first opened
+	receiver Stage            // for a text file of an outbox
+	cells    []streamfmt.Cell // for a Source
+	runs     []run            // of cells
 }
 
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
@@ -153,7 +148,7 @@ func (f *file) sendsTo(to Stage) bool {
 	if f.isText() {
 		return f.receiver == to
 	}
-	_, ok := slices.BinarySearch(f.list.Tiers(), int(to))
+	_, ok := slices.BinarySearch(f.pack.Stages, int(to))
 	return ok
 }
 
@@ -166,13 +161,10 @@ func (f *file) open() (*file, error) {
 	}
 	switch {
 	case o.isText():
-	case o.list != nil:
-		o.list = o.list.With(o.in)
+	case o.pack != nil:
+		o.pack = o.pack.With(o.in)
 	default:
-		o.list, err = jobdir.OpenPacked(o.in, o.name, o.seal, streamfmt.OpenListFile)
-		if err == nil && o.list.Spec() != o.g.Spec() {
-			err = store.OtherGame(o.name, o.g.Spec(), o.list.Spec())
-		}
+		o.pack, err = jobdir.OpenPacked(o.in, o.name, o.seal)
 		if err != nil {
 			return nil, errors.Join(err, o.in.Close())
 		}
@@ -186,8 +178,8 @@ func (f *file) close() error {
 	if in == nil {
 		return nil
 	}
-	if f.in = nil; f.list != nil {
-		f.list = f.list.With(nil)
+	if f.in = nil; f.pack != nil {
+		f.pack = f.pack.With(nil)
 	}
 	return in.Close()
 }
@@ -209,8 +201,8 @@ func (f *file) with(do func(f *file) error) error {
 func (d *Dir) Receivers() []int {
 	var stages []int
 	for _, b := range d.boxes {
-		if b.list != nil {
-			stages = append(stages, b.list.Tiers()...)
+		if b.pack != nil {
+			stages = append(stages, b.pack.Stages...)
 		} else {
 			stages = append(stages, int(b.receiver))
 		}
@@ -223,8 +215,8 @@ func (d *Dir) Receivers() []int {
 func (d *Dir) Rows(to Stage) (n int64) {
 	for _, b := range d.boxes {
 		switch {
-		case b.list != nil:
-			n += int64(b.list.Rows(int(to)))
+		case b.pack != nil:
+			n += int64(b.pack.StageRecords(int(to)))
 		case b.receiver == to && b.seal != nil:
 			n += int64(b.seal.Records)
 		}
@@ -238,7 +230,7 @@ func (d *Dir) TextTo(to Stage) (files []string, all bool) {
 	all = true
 	for _, b := range d.boxes {
 		switch {
-		case b.list != nil:
+		case b.pack != nil:
 			all = false
 		case b.receiver == to:
 			files = append(files, b.name)

@@ -50,7 +50,7 @@ func (r *run) job(name string, tier int, kind, sends layers.Kind, do func(parts 
 	var boxes []*layers.Outbox
 	var outboxes []*layers.OutboxWriter
 	for i := range max(1, r.parts) {
-		f := must.Get(create(layers.PartName(i, r.codec)))(r.t)
+		f := must.Get(create(jobdir.PartName(i, r.codec)))(r.t)
 		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind, r.codec))
 		out := layers.NewOutboxWriter(create, i, r.g, sends, r.codec)
 		outboxes = append(outboxes, out)

@@ -82,12 +82,12 @@ func TestDamage(t *testing.T) {
 	}{
 		{"nothing", jobdir.Packed, func(*testing.T, string) {}, ""},
 		{"nothing", jobdir.Text, func(*testing.T, string) {}, ""},
-		{"a part's cell", jobdir.Packed, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's cell", jobdir.Packed, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's tail", jobdir.Packed, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"the game in a file", jobdir.Packed, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"a part cut", jobdir.Packed, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
-		{"an outbox missing", jobdir.Packed, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
+		{"a part's cell", jobdir.Packed, edit("part-00000.pack", turn(45)), "part-00000.pack: damaged: the cell at byte"},
+		{"an outbox's cell", jobdir.Packed, edit("to-00000.pack", turn(45)), "to-00000.pack: damaged: the cell at byte"},
+		{"an outbox's tail", jobdir.Packed, edit("to-00000.pack", turn(-20)), "to-00000.pack: damaged at its end"},
+		{"the game in a file", jobdir.Packed, edit("part-00000.pack", turn(12)), "part-00000.pack: damaged at its beginning or end: the checksum is wrong"},
+		{"a part cut", jobdir.Packed, edit("part-00000.pack", func(s string) string { return s[:50] }), "part-00000.pack: cut short: 50 of"},
+		{"an outbox missing", jobdir.Packed, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.pack")) }, "to-00000.pack: missing"},
 		{"one more", jobdir.Text, func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "to-00003-00000"), nil, 0o666) }, "to-00003-00000: does not belong there"},
 		{"a line", jobdir.Text, edit("part-00000", func(s string) string { return strings.Replace(s, "p0", "p1", 1) }), "part-00000:1: expected after p a position ("},
 		{"a line that could be", jobdir.Text, edit("to-00002-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "to-00002-00000: damaged: its checksum is"},
@@ -134,7 +134,7 @@ func TestOther(t *testing.T) {
 		}
 		// Without a seal, a packed file itself contains the name of its game.
 		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-		if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
+		if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "pack: of another game: expected \"mnk ")) {
 			t.Errorf("another game, without a seal: %v", err)
 		}
 		if err := openAll(dir, g, 1, layers.Predecessors); err != nil {
@@ -220,7 +220,7 @@ func TestCut(t *testing.T) {
 			}
 			all = append(all, rows...)
 			slices.SortFunc(rows, layers.CompareRows)
-			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
+			name := filepath.Join(dir, fmt.Sprint(i, jobdir.Suffix))
 			f := must.Get(os.Create(name))(t)
 			w := layers.NewPartWriter(f, g, tier, layers.Predecessors, jobdir.Packed)
 			must.OK(t, w.Finish(w.Append(rows)))
@@ -319,7 +319,7 @@ func TestOrder(t *testing.T) {
 				parts = [][]layers.Row{rows[:3], rows[2:]}
 			}
 			for i, part := range parts {
-				f := must.Get(os.Create(filepath.Join(dir, layers.PartName(i, codec))))(t)
+				f := must.Get(os.Create(filepath.Join(dir, jobdir.PartName(i, codec))))(t)
 				w := layers.NewPartWriter(f, g, 1, layers.Predecessors, codec)
 				must.OK(t, w.Finish(w.Append(part)))
 			}
@@ -332,7 +332,7 @@ func TestOrder(t *testing.T) {
 	}
 
 	// Rows that were given to one writer in the wrong order.
-	name := filepath.Join(t.TempDir(), "tier-01.lists")
+	name := filepath.Join(t.TempDir(), "tier-01.pack")
 	for what, rows := range map[string][]layers.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
 		f := must.Get(os.Create(name))(t)
 		w := layers.NewPartWriter(f, g, 1, layers.Values, jobdir.Packed)

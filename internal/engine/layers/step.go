@@ -239,7 +239,7 @@ func (r *reducer) open(out *Outbox) (err error) {
 		r.states, err = r.create(StatesName(r.o.Part), States)
 	}
 	if r.writes.Shards && r.pairs && err == nil {
-		r.shard, err = r.create(PartName(r.o.Part, jobdir.Packed), r.writes.Shard)
+		r.shard, err = r.create(jobdir.PartName(r.o.Part, jobdir.Packed), r.writes.Shard)
 	}
 	return err
 }

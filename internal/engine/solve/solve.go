@@ -257,9 +257,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 		m = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
-		if err := r.checkForm(); err != nil {
-			return err
-		}
 		r.report(Event{Kind: Resumed})
 		if r.tableComplete, err = r.checkTable(ctx); err != nil {
 			return err
@@ -273,11 +270,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var needs []string
-	if r.g.Layers != nil {
-		needs = append(needs, store.Layers)
-	}
-	if err := r.data.Remember(r.Remember, needs...); err != nil {
+	if err := r.data.Remember(r.Remember); err != nil {
 		return err
 	}
 	if err := m.solve(ctx); err != nil {
@@ -295,21 +288,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 		return nil
 	}
 	return r.end(ctx, m)
-}
-
-// checkForm returns an error if an earlier version of this program has begun to solve a game that is solved by layers
-// now: its rows, or states, had another form.
-func (r *run) checkForm() error {
-	if r.g.Layers == nil || r.data.Needs(store.Layers) {
-		return nil
-	}
-	entries, err := r.data.FS.ReadDir(r.data.Path)
-	for _, e := range entries {
-		if name := e.Name(); jobName.MatchString(name) || name == table.Dir {
-			return fmt.Errorf("%s: made by an earlier version of this program, which solved %s in another way: driver solve --overwrite starts over", r.data.Dir(name), r.g.Game.Spec())
-		}
-	}
-	return err
 }
 
 // execute runs a job of the given weight, a part of the work of the run. finish must commit the

@@ -165,10 +165,10 @@ func (c *blockPairs) eachBlock(t *jobdir.Tier, from, to uint64, b *block.Block, 
 	}
 	for ; i < t.Len(); i++ {
 		e, err := cursor.Entry(i)
-		if err != nil || e.Range >= to {
+		if err != nil || e.First >= to {
 			return err
 		}
-		if _, err := cursor.Load(b, e.Range); err != nil {
+		if _, err := cursor.Load(b, e.First); err != nil {
 			return err
 		}
 		if err := do(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -24,7 +25,7 @@ const (
 // ofLayers prepares a job by layers. The reducers write states, and their messages to other jobs, themselves.
 func (p *pipeline) ofLayers(g game.Game) error {
 	kind := layers.WritesOf(p.Step, g, p.Tier).Shard
-	p.partName = layers.PartName
+	p.partName = jobdir.PartName
 	p.shard = func(out io.WriteCloser) shard { return layers.NewPartWriter(out, g, p.Tier, kind, p.Codec) }
 	if p.Step == step.Init {
 		p.splits = []split{p.fileSplit(p.Input[0])}

@@ -93,7 +93,7 @@ func TestAppendRows(t *testing.T) {
 		{layers.Predecessors, "12\tp02\nx\n", `out:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
 	} {
 		for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-			name := filepath.Join(t.TempDir(), layers.PartName(0, codec))
+			name := filepath.Join(t.TempDir(), jobdir.PartName(0, codec))
 			f := must.Get(os.Create(name))(t)
 			w := layers.NewPartWriter(f, g, 2, test.kind, codec)
 			err := w.Finish(w.AppendLines(strings.NewReader(test.text), "out"))

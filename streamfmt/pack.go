@@ -382,9 +382,9 @@ func (f *File) checkMagic(begin string) error {
 	case begin == magic:
 		return nil
 	case len(begin) == len(magic) && begin[:6] == magic[:6]:
-		return f.errorf("of a later format, %s, than this program reads, %s: use the program that wrote it", begin, magic)
-	case strings.HasPrefix(begin, "TRBLOCK"), strings.HasPrefix(begin, "TRLISTS"), strings.HasPrefix(begin, "TRRANGE"):
-		return f.errorf("of an earlier format, %s, than this program reads, %s: solve the game again", begin, magic)
+		return f.errorf("of format %s, this program reads %s: use the program that wrote it", begin, magic)
+	case strings.HasPrefix(begin, "TRBLOCK"), strings.HasPrefix(begin, "TRLISTS"):
+		return f.errorf("of an earlier format, %s, this program reads %s: solve the game again", begin, magic)
 	}
 	return f.errorf("not a pack file: it begins with %q, expected %q", begin, magic)
 }

@@ -539,9 +539,9 @@ func TestOpenFileErrors(t *testing.T) {
 	for _, tt := range []struct{ data, want string }{
 		{"", `f.pack: not a pack file: it begins with "", expected "TRPACK04"`},
 		{"0020\t10\n0021\t6\n", `f.pack: not a pack file: it begins with "0020\t10\n", expected "TRPACK04"`},
-		{"TRBLOCK4\x03abc", `f.pack: of an earlier format, TRBLOCK4, than this program reads, TRPACK04: solve the game again`},
-		{"TRLISTS1\x03abc", `f.pack: of an earlier format, TRLISTS1, than this program reads, TRPACK04: solve the game again`},
-		{"TRPACK05\x03abc", `f.pack: of a later format, TRPACK05, than this program reads, TRPACK04: use the program that wrote it`},
+		{"TRBLOCK4\x03abc", `f.pack: of an earlier format, TRBLOCK4, this program reads TRPACK04: solve the game again`},
+		{"TRLISTS1\x03abc", `f.pack: of an earlier format, TRLISTS1, this program reads TRPACK04: solve the game again`},
+		{"TRPACK05\x03abc", `f.pack: of format TRPACK05, this program reads TRPACK04: use the program that wrote it`},
 		{"TRPACK04", `f.pack: damaged at its beginning`},
 		{"TRPACK04\xff\xff\x01", `f.pack: damaged at its beginning`},
 		{"TRPACK04\x03abc", `f.pack: damaged at its beginning`},

@@ -161,6 +161,11 @@ func TierShards(seal *store.Seal, tier int) (files []store.SealedFile) {
 
 // sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files.
 func sealedTiers(seal *store.Seal, data string, g game.Game) (tiers [][]store.SealedFile, err error) {
+	for _, f := range seal.Files {
+		if jobdir.IsText(f.Name) {
+			return nil, &streamfmt.FormatError{File: path.Join(data, Dir, f.Name), Reason: "of an earlier format: solve the game again"}
+		}
+	}
 	n := 0
 	for tier := range game.LastTier(g) + 1 {
 		files := TierShards(seal, tier)

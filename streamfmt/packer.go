@@ -115,8 +115,8 @@ func (p *Packer) end(c Cell, from int) {
 	p.Cells = append(p.Cells, c)
 }
 
-// AddRows packs sorted rows of a stage, whose number has at most 32 bits, into cells of CellRows rows; the last may have fewer.
-func (p *Packer) AddRows(stage int, rows []Row) {
+// AddRows packs sorted rows of a tier, or of a pass over one, whose number has at most 32 bits, into cells of CellRows rows; the last may have fewer.
+func (p *Packer) AddRows(tier int, rows []Row) {
 	for cell := range slices.Chunk(rows, CellRows) {
 		from := len(p.Bytes)
 		coded := p.coder != nil
@@ -126,7 +126,7 @@ func (p *Packer) AddRows(stage int, rows []Row) {
 		if !coded {
 			p.Bytes = appendCell(p.Bytes, cell)
 		}
-		p.end(Cell{First: cell[0].Key, Last: cell[len(cell)-1].Key, Records: uint32(len(cell)), Stage: uint32(stage)}, from)
+		p.end(Cell{First: cell[0].Key, Last: cell[len(cell)-1].Key, Records: uint32(len(cell)), Stage: uint32(tier)}, from)
 	}
 }
 

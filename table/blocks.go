@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// blocks is the contents of the table of a tiered game: a block file for each tier, or shards of one.
+// blocks is the contents of the table of a tiered game: a pack file for each tier, or shards of one.
 type blocks struct {
 	g     game.Tiered
 	half  *game.Half // nil: the files store all positions

@@ -171,7 +171,7 @@ func (t *Tier) Counts() (all streamfmt.Counts) {
 	return all
 }
 
-// StoresHalf reports whether the first block file in the seal of a directory stores half of the
+// StoresHalf reports whether the first pack file in the seal of a directory stores half of the
 // positions of its tier.
 func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 	for _, f := range seal.Files {

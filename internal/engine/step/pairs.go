@@ -10,10 +10,10 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// readAhead is the number of bytes of a block file that are read at a time.
+// readAhead is the number of bytes of a pack file that are read at a time.
 const readAhead = 1 << 20
 
-// blockPairs is the packed encoding of the records of a step on blocks: it reads splits and block files, and writes and
+// blockPairs is the packed encoding of the records of a step on blocks: it reads splits and pack files, and writes and
 // reads pairs.
 type blockPairs struct {
 	*stream

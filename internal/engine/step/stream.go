@@ -47,7 +47,7 @@ type Options struct {
 	Output string
 	FS     store.FS // of the files
 	// Codec is the encoding of the records; "" means text. With jobdir.Packed a mapper reads
-	// splits, see Split, and writes pairs, and a reducer writes a block file. For layers, Codec is the
+	// splits, see Split, and writes pairs, and a reducer writes a pack file. For layers, Codec is the
 	// encoding of the files of messages, and records are packed if Reducers is not 0.
 	Codec jobdir.Codec
 

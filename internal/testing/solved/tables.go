@@ -82,7 +82,7 @@ type blockReader struct {
 	block  block.Block
 }
 
-// newBlockReader returns a reader of the block file of which name is a shard, or of all of these shards; nil: there
+// newBlockReader returns a reader of the pack file of which name is a shard, or of all of these shards; nil: there
 // is none. files are those of the directory.
 func newBlockReader(fsys store.FS, dir, name string, files map[string]string) *blockReader {
 	r := &blockReader{fsys: fsys}

@@ -6,7 +6,7 @@
 //	split 1 → step_map ┼ by range of ─┼ sort → step_reduce → part-00001
 //	…                  ┘    key       └ …
 //
-// Each map reads one split: a text part as it is on disk, or a share of a block file, unpacked
+// Each map reads one split: a text part as it is on disk, or a share of a pack file, unpacked
 // into lines. In a job by layers, each reducer also reads and writes states of its positions, and
 // writes its messages to other jobs. These are files of the data directory. A program of the user may replace any mapper or reducer. The package
 // knows nothing of the loop of jobs.

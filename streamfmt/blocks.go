@@ -428,7 +428,7 @@ func (v *View) set(src []byte, compact *compact) error {
 		v.block.Clear(0, len(v.block.Done))
 		return v.decoder.decode(kind, src, &v.block, &v.values)
 	}
-	if compact.deduce == nil {
+	if compact.Deduce == nil {
 		return errRules
 	}
 	v.decoder.compact = compact

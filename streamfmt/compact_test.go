@@ -123,7 +123,7 @@ func TestCompact(t *testing.T) {
 			if err := c.Read(entries[0], b); err == nil {
 				t.Error("a compact block was read without rules")
 			}
-			f.SetRules(deduceByKey)
+			f.Deduce = deduceByKey
 			for i, want := range blocks {
 				if n := int(entries[i].Records); n != want.Count() {
 					t.Errorf("block %d: %d records in the index, want %d", i, n, want.Count())
@@ -196,10 +196,10 @@ func TestContent(t *testing.T) {
 	want := content(0, a, b, c)
 	var joined bytes.Buffer
 	file := mustOpen(t, writeCompact(t, []*block.Block{b}, 0))
-	w := NewWriter(&joined, "game size=3", Blocks, file.Model())
+	w := NewWriter(&joined, "game size=3", Blocks, file.Model)
 	packed := func(of *block.Block) *Packer {
 		var p Packer
-		p.SetCompact(deduceByKey, file.Model())
+		p.SetCompact(deduceByKey, file.Model)
 		p.Add(of)
 		return &p
 	}
@@ -286,7 +286,7 @@ func TestNotCompact(t *testing.T) {
 		must.OK(t, w.Append(&p))
 		must.OK(t, w.Close())
 		f := mustOpen(t, out.Bytes())
-		f.SetRules(deduceByKey)
+		f.Deduce = deduceByKey
 		entries := must.Get(f.Cells(7))(t)
 		got := new(block.Block)
 		got.Reset(7, b.Range, 20, b.Low)
@@ -322,7 +322,7 @@ func TestCompactDamaged(t *testing.T) {
 	f := mustOpen(t, data)
 	entries := must.Get(f.Cells(7))(t)
 	raw := data[entries[0].Offset:][:entries[0].Length]
-	d := Decoder{compact: &compact{deduceByKey, f.Model()}}
+	d := Decoder{compact: &compact{deduceByKey, f.Model}}
 	errs := 0
 	read := func(src []byte) {
 		got := new(block.Block)
@@ -353,7 +353,7 @@ func TestCompactDamaged(t *testing.T) {
 func FuzzReadModel(f *testing.F) {
 	r := rand.New(rand.NewPCG(4, 0))
 	for _, blocks := range compactCases(r) {
-		f.Add(mustOpen(f, writeCompact(f, blocks, len(blocks))).Model().append(nil))
+		f.Add(mustOpen(f, writeCompact(f, blocks, len(blocks))).Model.append(nil))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		m := readModel(&varints{rest: src})
@@ -375,7 +375,7 @@ func FuzzDecodeCompact(f *testing.F) {
 	entries := must.Get(file.Cells(7))(f)
 	f.Add(data[entries[0].Offset:][:entries[0].Length])
 	f.Fuzz(func(t *testing.T, src []byte) {
-		d := Decoder{compact: &compact{deduceByKey, file.Model()}}
+		d := Decoder{compact: &compact{deduceByKey, file.Model}}
 		got := new(block.Block)
 		got.Reset(7, b.Range, 20, b.Low)
 		if err := d.Decode(src, got); err != nil {

@@ -13,8 +13,6 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
-
-	"github.com/treereduce/treereduce/game/block"
 )
 
 // magic is the first and the last eight bytes of a pack file. Its last two are the version of the format, which is that of a
@@ -289,7 +287,8 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return e.File + ": " + e.Reason }
 
-// A File is an open pack file. It is safe for concurrent use. The caller must not modify it.
+// A File is an open pack file. It is safe for concurrent use. The caller must not modify it, but for Deduce, before it reads
+// blocks.
 type File struct {
 	r io.ReaderAt
 	*index
@@ -472,7 +471,7 @@ func (f *File) readSummary(n *varints) {
 	}
 	if len(n.rest) > 0 {
 		f.Content = binary.LittleEndian.Uint64(n.bytes(8))
-		f.model = readModel(n)
+		f.Model = readModel(n)
 	}
 }
 
@@ -547,12 +546,6 @@ func (f *File) Records() (n uint64) {
 	}
 	return n
 }
-
-// Model returns the model of the compact blocks of the file; nil if there are none.
-func (f *File) Model() *Model { return f.model }
-
-// SetRules sets what the rules of the game say. Without it, compact blocks cannot be read.
-func (f *File) SetRules(deduce block.Deducer) { f.deduce = deduce }
 
 // pagesOf returns the pages of a stage, and the number of the first.
 func (f *File) pagesOf(stage int) (from int, pages []page) {

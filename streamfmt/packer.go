@@ -86,7 +86,7 @@ func mix(x uint64) uint64 {
 func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 	var deduced *block.Deduced
 	if p.add(b, &p.twice) {
-		deduced = b.Deduce(p.compact.deduce)
+		deduced = b.Deduce(p.compact.Deduce)
 	}
 	for i, w := range balanced {
 		p.once(w&b.Open[i], 0)

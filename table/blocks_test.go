@@ -348,14 +348,14 @@ func recode(t *testing.T, file string, change func(p *streamfmt.Packer)) {
 	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{file}, g, number))(t)
 	defer tier.Close()
 	var out bytes.Buffer
-	w := streamfmt.NewWriter(&out, g.Spec(), f.Kind, f.Model())
+	w := streamfmt.NewWriter(&out, g.Spec(), f.Kind, f.Model)
 	entries := must.Get(f.Cells(number))(t)
 	longest := slices.MaxFunc(entries, func(a, b streamfmt.Cell) int { return cmp.Compare(a.Length, b.Length) })
 	c, b := tier.Cursor(0), new(block.Block)
 	for _, e := range entries {
 		must.Get(c.Load(b, e.First))(t)
 		var p streamfmt.Packer
-		p.SetCompact(game.DeducerOf(g), f.Model())
+		p.SetCompact(game.DeducerOf(g), f.Model)
 		_, balanced := g.Stored(number, e.First)
 		p.AddHalf(b, balanced)
 		if e == longest {
@@ -403,7 +403,7 @@ func partsOf(name string) ([]filePart, error) {
 		return nil, err
 	}
 	entries, err := file.Cells(file.Stages[0])
-	if err != nil || file.Model() == nil {
+	if err != nil || file.Model == nil {
 		return nil, fmt.Errorf("%s is not compact, %v", name, err)
 	}
 	const tailSize = 24

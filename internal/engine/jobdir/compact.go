@@ -75,8 +75,8 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		}
 		return w.Finish(w.appendTier(ctx, in, keep))
 	}
-	if files := in.files; in.half == half && len(files) == 1 && files[0].Model() != nil {
-		w := (&Compact{g, files[0].Model()}).NewWriter(out)
+	if files := in.files; in.half == half && len(files) == 1 && files[0].Model != nil {
+		w := (&Compact{g, files[0].Model}).NewWriter(out)
 		return w.Finish(w.copyTier(in))
 	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)

@@ -214,7 +214,7 @@ func seal(fsys store.FS, name string, stat func() (fs.FileInfo, error)) (s store
 // sealOf returns the seal of an open packed file.
 func sealOf(name string, f *streamfmt.File) store.SealedFile {
 	s := store.SealedFile{Name: path.Base(name), Length: f.Size, Records: f.Records(), Sum: f.Sum}
-	if f.Model() != nil {
+	if f.Model != nil {
 		s.Content = fmt.Sprintf("%016x", f.Content)
 	}
 	return s

@@ -155,7 +155,7 @@ func (t *Tier) Stored() (all uint64) {
 // not compact.
 func (t *Tier) Content() (sum uint64, ok bool) {
 	for _, file := range t.files {
-		if file.Model() == nil {
+		if file.Model == nil {
 			return 0, false
 		}
 		sum += file.Content
@@ -202,7 +202,7 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 	case isHalf:
 		t.half, t.g = half, half
 	}
-	file.SetRules(game.DeducerOf(t.g))
+	file.Deduce = game.DeducerOf(t.g)
 	return nil
 }
 

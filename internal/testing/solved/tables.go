@@ -38,7 +38,7 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	compact := false
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		a, b := newBlockReader(fsys, got, name, files), newBlockReader(store.Local{}, want, name, wanted)
-		if a == nil || b == nil || a.file.Model() == nil {
+		if a == nil || b == nil || a.file.Model == nil {
 			continue
 		}
 		compact = true

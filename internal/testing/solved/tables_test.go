@@ -33,7 +33,7 @@ func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *
 	var out bytes.Buffer
 	var p streamfmt.Packer
 	file := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name))(t)
-	m := file.Model()
+	m := file.Model
 	if plain {
 		m = nil
 	} else {

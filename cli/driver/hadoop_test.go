@@ -440,7 +440,7 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 // testDamagedBlock damages a block of a file, for a job whose tasks run in the application
 // master, and for one with tasks in containers.
 func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
-	const dir, part = "/block", "/block/data_first4/part-00000.pack"
+	const dir, part = "/block", "/block/data_first4/_part-00000.pack"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all", "--compress")...)
 	content := s.read(t, part)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(content), int64(len(content)), part))(t)

@@ -40,7 +40,7 @@ func NewCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i
 
 // NewChunk returns an empty chunk of the tier.
 func (c *Compact) NewChunk() *Chunk {
-	chunk := NewChunk(c.g, Packed)
+	chunk := NewChunk(c.g)
 	chunk.packed.SetCompact(game.DeducerOf(c.g), c.model)
 	return chunk
 }
@@ -69,7 +69,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		keep = half.Keep
 	}
 	if game.DeducerOf(g) == nil {
-		w := NewWriter(out, g, in.tier, Packed)
+		w := NewWriter(out, g, in.tier)
 		if in.half == half {
 			return w.Finish(w.copyTier(in))
 		}

@@ -15,10 +15,7 @@ import (
 // A Chunk is the encoded records of consecutive ranges, or sorted rows, which a worker makes
 // for a Writer.
 type Chunk struct {
-	codec  Codec
-	width  int
 	packed streamfmt.Packer
-	text   []byte
 
 	records, done int64
 	half          *game.Half // whose blocks are added; nil: those of the whole game
@@ -26,19 +23,14 @@ type Chunk struct {
 
 // NewChunk returns an empty chunk for a game. If the game is a *game.Half, each record counts
 // for itself and its mirror image.
-func NewChunk(g game.Game, c Codec) *Chunk {
+func NewChunk(g game.Game) *Chunk {
 	half, _ := g.(*game.Half)
-	chunk := &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits()), half: half}
-	if c == Coded {
-		chunk.packed.SetCoded()
-	}
-	return chunk
+	return &Chunk{half: half}
 }
 
 // Reset empties the chunk.
 func (c *Chunk) Reset() {
 	c.packed.Reset()
-	c.text = c.text[:0]
 	c.records, c.done = 0, 0
 }
 
@@ -57,41 +49,30 @@ func (c *Chunk) Add(b *block.Block) {
 			done -= bits.OnesCount64(w & b.Done[i])
 		}
 		c.packed.AddHalf(b, balanced)
+	} else {
+		c.packed.Add(b)
 	}
 	c.records += int64(open + done)
 	c.done += int64(done)
-	switch {
-	case c.half != nil:
-		return
-	case c.codec == Packed:
-		c.packed.Add(b)
-		return
-	}
-	c.text = lines.AppendBlock(c.text, b, c.width)
 }
 
 // AddRows encodes sorted rows of a tier, all of one kind.
-func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.CellKind) {
-	if c.codec != Text {
-		c.packed.AddRows(tier, rows)
-		return
-	}
-	for _, r := range rows {
-		c.text = streamfmt.AppendRow(c.text, r, kind, c.width)
-	}
-}
+func (c *Chunk) AddRows(tier int, rows []streamfmt.Row) { c.packed.AddRows(tier, rows) }
+
+// SetCoded makes c code the cells of lists of Values, for the writer of the table, see NewRowWriter.
+func (c *Chunk) SetCoded() { c.packed.SetCoded() }
 
 // CountValues counts rows of a list of Values by value.
 func (c *Chunk) CountValues(rows []streamfmt.Row) { c.packed.CountValues(rows) }
 
 // Inherit gives an empty chunk the memory of an old one that is no longer used.
 func (c *Chunk) Inherit(old *Chunk) {
-	c.packed, c.text = old.packed, old.text
+	c.packed = old.packed
 	c.Reset()
 }
 
 // Size returns the number of bytes in the chunk.
-func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
+func (c *Chunk) Size() int { return len(c.packed.Bytes) }
 
 // Records returns the number of records in the chunk.
 func (c *Chunk) Records() int64 { return c.records }
@@ -102,30 +83,21 @@ func (c *Chunk) Done() int64 { return c.done }
 // A Writer writes a shard, or a file of the table.
 type Writer struct {
 	out    io.WriteCloser
-	packed *streamfmt.Writer // nil for text
-	chunk  *Chunk            // for Add
+	packed *streamfmt.Writer
+	chunk  *Chunk // for Add
 
 	g    game.Tiered // for AppendLines
 	tier int
 }
 
 // NewRowWriter returns a writer of rows. Package layers reads lines for it.
-func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.CellKind, c Codec) *Writer {
-	w := &Writer{out: out}
-	if c != Text {
-		w.packed = streamfmt.NewWriter(out, g.Spec(), kind, nil)
-	}
-	return w
+func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.CellKind) *Writer {
+	return &Writer{out: out, packed: streamfmt.NewWriter(out, g.Spec(), kind, nil)}
 }
 
-// NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard must be
-// packed, and stores half of the positions.
-func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
-	w := &Writer{out: out, chunk: NewChunk(g, c), g: g, tier: tier}
-	if c == Packed || w.chunk.half != nil {
-		w.packed = streamfmt.NewWriter(out, g.Spec(), kindOf(g), nil)
-	}
-	return w
+// NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard stores half of the positions.
+func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
+	return &Writer{out: out, chunk: NewChunk(g), packed: streamfmt.NewWriter(out, g.Spec(), kindOf(g), nil), g: g, tier: tier}
 }
 
 // kindOf returns the kind of the blocks of a game.
@@ -137,13 +109,7 @@ func kindOf(g game.Tiered) streamfmt.CellKind {
 }
 
 // Append writes a chunk, whose ranges must be above all those written before.
-func (w *Writer) Append(c *Chunk) error {
-	if w.packed != nil {
-		return w.packed.Append(&c.packed)
-	}
-	_, err := w.out.Write(c.text)
-	return err
-}
+func (w *Writer) Append(c *Chunk) error { return w.packed.Append(&c.packed) }
 
 // Add writes a block, unless it is empty. Ranges must ascend.
 func (w *Writer) Add(b *block.Block) error {
@@ -186,7 +152,7 @@ func (w *Writer) Finish(err error) error {
 	if err == nil && w.chunk != nil && w.chunk.Size() > 0 {
 		err = w.flush()
 	}
-	if err == nil && w.packed != nil {
+	if err == nil {
 		err = w.packed.Close()
 	}
 	return cmp.Or(err, w.out.Close())

@@ -36,7 +36,6 @@ type filter struct {
 }
 
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
-	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, pairs: o.Reducers > 0, check: newRowCheck(g, o.Tier)}
 }
@@ -182,7 +181,7 @@ type reducer struct {
 	name   string
 	writes Writes
 	kernel Kernel
-	shard  *PartWriter // nil: it is the output, or the step writes none
+	shard  *PartWriter // nil: the output is the only form of it, or the step writes none
 	states *PartWriter // nil: the step writes none
 	stored Stored
 	loader Loader
@@ -199,9 +198,10 @@ type reducer struct {
 // reduceRows reads rows in batches, adds the stored states, and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
 	writes := WritesOf(name, f.g, f.o.Tier)
-	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, writes.Sent, f.o.Codec, f.rows)
+	box := NewOutboxWriter(func() (io.WriteCloser, error) { return f.o.Create(OutboxName(f.o.Part)) }, f.g, writes.Sent)
+	outbox := NewOutbox(f.g, writes.Sent, f.rows, box.Append)
 	r := &reducer{filter: f, name: name, writes: writes, first: 1}
-	err := r.open(outbox.Outbox)
+	err := r.open(outbox)
 	if err == nil {
 		err = r.reduce(in)
 	}
@@ -210,7 +210,12 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 			err = file.Finish(err)
 		}
 	}
-	err = outbox.Finish(err)
+	if err == nil {
+		err = outbox.Flush()
+	}
+	if err = box.Finish(err); err == nil && f.o.ByHand {
+		err = f.writeSent()
+	}
 	if r.kernel != nil {
 		n := r.kernel.Counted()
 		n.In, n.Records = f.In, f.Records
@@ -238,8 +243,8 @@ func (r *reducer) open(out *Outbox) (err error) {
 	if r.writes.States {
 		r.states, err = r.create(StatesName(r.o.Part), States)
 	}
-	if r.writes.Shards && r.pairs && err == nil {
-		r.shard, err = r.create(jobdir.PartName(r.o.Part, jobdir.Packed), r.writes.Shard)
+	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
+		r.shard, err = r.create(jobdir.PartName(r.o.Part), r.writes.Shard)
 	}
 	return err
 }
@@ -250,7 +255,7 @@ func (r *reducer) create(name string, kind Kind) (*PartWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewPartWriter(file, r.g, r.o.Tier, kind, jobdir.Packed), nil
+	return NewPartWriter(file, r.g, r.o.Tier, kind), nil
 }
 
 // rowsAtOnce returns how many absorbed states a batch has at most: a position has several other rows.
@@ -344,11 +349,15 @@ func (r *reducer) do(last uint64) (err error) {
 			return err
 		}
 	}
-	switch made := rows.Made(r.writes.Shard); {
-	case r.shard != nil:
-		r.Records += int64(len(made))
+	made := rows.Made(r.writes.Shard)
+	if r.shard != nil {
 		err = r.shard.Append(made)
-	case r.writes.Shards:
+	}
+	switch {
+	case err != nil || !r.writes.Shards:
+	case r.pairs:
+		r.Records += int64(len(made))
+	default:
 		err = r.write(made, r.writes.Shard)
 	}
 	r.first += int64(len(r.keys))

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -332,7 +331,7 @@ func (b *byLayers) setSolve(ctx context.Context, job *runner.Job) error {
 }
 
 func (b *byLayers) write(_ context.Context, out io.WriteCloser, tier int) error {
-	w := layers.NewPartWriter(out, b.g, tier, layers.Values, jobdir.Coded)
+	w := layers.NewTableWriter(out, b.g, tier)
 	in, err := layers.OpenParts(b.run.data.FS, []string{b.run.data.Dir(second(tier))}, b.g, tier, layers.Values)
 	if err == nil {
 		err = errors.Join(in.Each(w.Append), in.Close())

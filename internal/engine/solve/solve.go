@@ -64,8 +64,8 @@ type Options struct {
 	Runner    runner.Runner
 	Reducers  int
 	Combine   bool
-	KeepAll   bool         // keep the directories of all jobs
-	Codec     jobdir.Codec // format of those directories
+	KeepAll   bool // keep the directories of all jobs
+	Lines     bool // write the records of each directory as lines, too
 	Final     Final
 	UntilTier int // stop after this many rounds of PossibleMoves; -1: solve completely
 	// SyncAfter is how long a job must run before its directory, and every directory after it,
@@ -77,7 +77,7 @@ type Options struct {
 	Report  func(Event) // called from one goroutine at a time; may be nil
 	Watch   *Watch      // gets the journal; may be nil
 
-	// LateKeep means that KeepAll, or the format, was not requested when the run began. The
+	// LateKeep means that KeepAll, or Lines, was not requested when the run began. The
 	// run is refused if the request can no longer be met.
 	LateKeep bool
 	Remember map[string]string // the options to save in the manifest, for resuming
@@ -337,18 +337,15 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Method, job.FS, job.Reducers, job.Combine, job.Codec = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine, r.Codec
+	job.Method, job.FS, job.Reducers, job.Combine = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Half = r.half
 	}
-	switch job.Step {
-	case step.Init:
+	if job.Step == step.Init {
 		job.Input = []string{r.data.Dir(store.SeedFile)}
 		if err := r.data.WriteFile(store.SeedFile, []byte("start\n")); err != nil {
 			return stats, err
 		}
-	case step.Final:
-		job.Codec = jobdir.Text
 	}
 	r.jobAt = time.Now()
 	job.Progress = func(p runner.Progress) {

@@ -60,7 +60,7 @@ func (w *layerWork) open(context.Context) error {
 		return err
 	}
 	w.cut(w.plan.interval, w.borders, loaded)
-	w.outgoing = newOutgoing(w.job, w.g, w.writes.Sent, w.Codec)
+	w.outgoing = newOutgoing(w.job, w.g, w.writes.Sent)
 	return nil
 }
 
@@ -141,18 +141,18 @@ func (w *layerWork) newChunk() *rowChunk {
 func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
 	var s layerShard
 	if w.writes.Shards {
-		file, err := w.create(jobdir.PartName(number, w.Codec))
+		file, err := w.create(jobdir.PartName(number))
 		if err != nil {
 			return nil, err
 		}
-		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard, w.Codec)
+		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard)
 	}
 	if w.writes.States {
 		file, err := w.create(layers.StatesName(number))
 		if err != nil {
 			return nil, s.Finish(err)
 		}
-		s.states = layers.NewPartWriter(file, w.g, w.Tier, layers.States, jobdir.Packed)
+		s.states = layers.NewPartWriter(file, w.g, w.Tier, layers.States)
 	}
 	return s, nil
 }

@@ -536,6 +536,14 @@ func (f *File) read(buf []byte, at uint64, length int) ([]byte, error) {
 // With returns the same file, but reading from r, another reader of the same bytes.
 func (f *File) With(r io.ReaderAt) *File { return &File{r, f.index} }
 
+// Close closes the reader of the file if it is an io.Closer.
+func (f *File) Close() error {
+	if c, ok := f.r.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
 // Records returns the number of records, with those that HalfBlocks represent.
 func (f *File) Records() (n uint64) {
 	if f.Kind != HalfBlocks {

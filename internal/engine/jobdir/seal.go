@@ -80,16 +80,22 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 }
 
 // OpenPacked opens a pack file, and checks its length and checksum against its seal. It does not read the complete file.
-func OpenPacked(in store.File, name string, seal *store.SealedFile) (*streamfmt.File, error) {
+func OpenPacked(fsys store.FS, name string, seal *store.SealedFile) (f *streamfmt.File, err error) {
+	in, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
 	info, err := in.Stat()
-	if err != nil {
-		return nil, err
+	if err == nil {
+		f, err = streamfmt.OpenFile(in, info.Size(), name)
 	}
-	f, err := streamfmt.OpenFile(in, info.Size(), name)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = seal.Verify(name, f.Size, f.Sum)
 	}
-	return f, seal.Verify(name, info.Size(), f.Sum)
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return f, nil
 }
 
 // Expect checks that a pack file belongs to a game and has one of some kinds, and that all its cells are of a stage, unless
@@ -190,23 +196,24 @@ func seal(fsys store.FS, name string, stat func() (fs.FileInfo, error)) (s store
 			}
 		}
 	}
+	if !IsText(name) {
+		f, err := OpenPacked(fsys, name, nil)
+		if err != nil {
+			return s, err
+		}
+		defer f.Close()
+		return sealOf(name, f), nil
+	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return s, err
 	}
 	defer in.Close()
 	s.Name = path.Base(name)
-	if IsText(name) {
-		if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-		return s, err
+	if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	f, err := OpenPacked(in, name, nil)
-	if err != nil {
-		return s, err
-	}
-	return sealOf(name, f), nil
+	return s, err
 }
 
 // sealOf returns the seal of an open packed file.
@@ -236,20 +243,21 @@ func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
 
 // CheckFile reads a file completely, and verifies it against its seal if it has one.
 func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
+	if !IsText(name) {
+		f, err := OpenPacked(fsys, name, seal)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Check()
+	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if IsText(name) {
-		_, err := io.Copy(io.Discard, seal.Reader(in, name))
-		return err
-	}
-	f, err := OpenPacked(in, name, seal)
-	if err != nil {
-		return err
-	}
-	return f.Check()
+	_, err = io.Copy(io.Discard, seal.Reader(in, name))
+	return err
 }
 
 // Check reads a directory of a game completely, and verifies it against its seal, which

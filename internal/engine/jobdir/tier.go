@@ -1,6 +1,7 @@
 package jobdir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,14 +20,13 @@ import (
 // A Tier is the records of one tier, open for reading. The indexes of its files are read as they
 // are needed.
 type Tier struct {
-	g       game.Tiered
-	half    *game.Half // if the tier stores half of its positions
-	tier    int
-	files   []*streamfmt.File
-	shards  []tierShard // the files with ranges
-	ranges  int         // in all files
-	last    uint64      // the last range, if there are several files
-	closers []io.Closer
+	g      game.Tiered
+	half   *game.Half // if the tier stores half of its positions
+	tier   int
+	files  []*streamfmt.File
+	shards []tierShard // the files with ranges
+	ranges int         // in all files
+	last   uint64      // the last range, if there are several files
 }
 
 // A tierShard is a file that contains ranges.
@@ -60,12 +60,9 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 	}
 	t := &Tier{g: g, tier: tier}
 	for _, name := range names {
-		file, err := t.open(s, fsys, name, g)
+		seal, err := s.Of(fsys, name)
 		if err == nil {
-			err = t.setHalf(half, file)
-		}
-		if err == nil {
-			err = t.add(file, len(names))
+			err = t.open(fsys, name, seal, half, len(names))
 		}
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
@@ -74,9 +71,16 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 	return t, nil
 }
 
-// add adds an open file of a number of files.
-func (t *Tier) add(file *streamfmt.File, files int) error {
+// open opens one of a number of files, and verifies it against its seal. half is the half that the caller can read; nil: none.
+func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *game.Half, files int) error {
+	file, err := OpenPacked(fsys, name, seal)
+	if err != nil {
+		return err
+	}
 	t.files = append(t.files, file)
+	if err := cmp.Or(Expect(file, t.g, t.tier, streamfmt.Blocks, streamfmt.HalfBlocks), t.setHalf(half, file)); err != nil {
+		return err
+	}
 	c := file.Cursor(t.tier, 0)
 	if c.Len() == 0 {
 		return nil
@@ -97,28 +101,10 @@ func (t *Tier) add(file *streamfmt.File, files int) error {
 // Close closes the files.
 func (t *Tier) Close() error {
 	var errs []error
-	for _, c := range t.closers {
-		errs = append(errs, c.Close())
+	for _, f := range t.files {
+		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// open opens a file and verifies it against its seal. g is the complete game.
-func (t *Tier) open(seals *Seals, fsys store.FS, name string, g game.Tiered) (*streamfmt.File, error) {
-	seal, err := seals.Of(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	t.closers = append(t.closers, in)
-	file, err := OpenPacked(in, name, seal)
-	if err != nil {
-		return nil, err
-	}
-	return file, Expect(file, g, t.tier, streamfmt.Blocks, streamfmt.HalfBlocks)
 }
 
 // Stored returns the number of positions that the files store, see streamfmt.File.Stored.
@@ -156,14 +142,11 @@ func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 		if IsText(f.Name) {
 			continue
 		}
-		name := path.Join(dir, f.Name)
-		in, err := fsys.Open(name)
+		file, err := OpenPacked(fsys, path.Join(dir, f.Name), &f)
 		if err != nil {
 			return false, err
 		}
-		defer in.Close()
-		file, err := OpenPacked(in, name, &f)
-		return err == nil && file.Kind == streamfmt.HalfBlocks, err
+		return file.Kind == streamfmt.HalfBlocks, file.Close()
 	}
 	return false, nil
 }
@@ -175,7 +158,7 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 	switch {
 	case isHalf && half == nil:
 		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name)
-	case isHalf != (t.half != nil) && len(t.files) > 0:
+	case isHalf != (t.half != nil) && len(t.files) > 1:
 		return &store.DamageError{Name: file.Name, Reason: "some files store half of the positions, others all"}
 	case isHalf:
 		t.half, t.g = half, half

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"path"
 	"slices"
@@ -41,10 +40,10 @@ type file struct {
 	seal *store.SealedFile
 	g    game.Game
 
-	in    store.File       // nil if not open
-	pack  *streamfmt.File  // nil before the file is first opened
-	cells []streamfmt.Cell // for a Source
-	runs  []run            // of cells
+	pack   *streamfmt.File // nil before the file is first opened
+	isOpen bool
+	cells  []streamfmt.Cell // for a Source
+	runs   []run            // of cells
 }
 
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
@@ -122,36 +121,30 @@ func (f *file) sendsTo(to Stage) bool {
 // open opens the file, and returns an open copy that the caller must close.
 func (f *file) open() (*file, error) {
 	o := *f
-	var err error
-	if o.in, err = f.fsys.Open(f.name); err != nil {
-		return nil, err
+	o.isOpen = true
+	if o.pack == nil {
+		var err error
+		o.pack, err = jobdir.OpenPacked(o.fsys, o.name, o.seal)
+		return &o, err
 	}
-	if o.pack != nil {
-		o.pack = o.pack.With(o.in)
-		return &o, nil
-	}
-	o.pack, err = jobdir.OpenPacked(o.in, o.name, o.seal)
-	if err != nil {
-		return nil, errors.Join(err, o.in.Close())
-	}
-	return &o, nil
+	in, err := f.fsys.Open(f.name)
+	o.pack = o.pack.With(in)
+	return &o, err
 }
 
-// close closes the file. Its metadata stays in memory.
+// close closes the file. Its index stays in memory.
 func (f *file) close() error {
-	in := f.in
-	if in == nil {
+	if !f.isOpen {
 		return nil
 	}
-	if f.in = nil; f.pack != nil {
-		f.pack = f.pack.With(nil)
-	}
-	return in.Close()
+	err := f.pack.Close()
+	f.isOpen, f.pack = false, f.pack.With(nil)
+	return err
 }
 
 // with calls do with the file, and opens it for the call if it is not open.
 func (f *file) with(do func(f *file) error) error {
-	if f.in != nil {
+	if f.isOpen {
 		return do(f)
 	}
 	o, err := f.open()

@@ -21,7 +21,7 @@ func TestArchive(t *testing.T) {
 	if want := map[string]string{
 		"_index": "/ dir none 0 0 0-9 9-20\n" +
 			"/0-9 file data_first2/part-00000.pack 17 1\n" +
-			"/9-20 file data_first2/part-00001.pack 0 1" + strings.Repeat(" ", 4096-114) + "\n",
+			"/9-20 file data_first2/part-00001.pack 0 1" + strings.Repeat(" ", 4096-110) + "\n",
 		"_masterindex": "1\n0 2147483647 0 4096\n",
 	}; !maps.Equal(files, want) {
 		t.Errorf("got %q, want %q", files, want)

@@ -432,7 +432,7 @@ func (n *varints) sum() uint32 { return binary.LittleEndian.Uint32(n.bytes(sumSi
 
 // readDirectory reads the directory.
 func (f *File) readDirectory(n *varints) {
-	before := page{at: f.start}
+	before, all := page{at: f.start}, uint64(0) // the bytes of all pages, so that they are not one page many times
 	for range n.next() {
 		step, first, cells := n.below(1<<32-uint64(before.stage)), n.next(), n.below(2*pageCells+2)
 		p := page{stage: before.stage + uint32(step), first: first, cells: int(cells >> 1), spread: cells&1 != 0, records: n.next()}
@@ -442,7 +442,8 @@ func (f *File) readDirectory(n *varints) {
 			p.first += before.first
 		}
 		same := step == 0 && len(f.pages) > 0
-		if n.bad || p.cells*minEntry > p.length || p.cells == 0 || p.from < f.start || p.from > p.at || p.at > f.end || uint64(p.length) > f.end-p.at ||
+		all += uint64(p.length)
+		if n.bad || all > f.end-f.start || p.cells*minEntry > p.length || p.cells == 0 || p.from < f.start || p.from > p.at || p.at > f.end || uint64(p.length) > f.end-p.at ||
 			same && (before.cells != pageCells || f.Kind.isBlocks() && p.first <= before.first) {
 			n.fail()
 			return

@@ -534,6 +534,27 @@ func TestForgedIndex(t *testing.T) {
 	}
 }
 
+// TestForgedDirectory checks that a directory with the same page many times is refused, whose cells would take much memory.
+func TestForgedDirectory(t *testing.T) {
+	for n, ok := range map[int]bool{1: true, 100: false} {
+		var out bytes.Buffer
+		w := NewWriter(&out, "game size=3", Values, nil)
+		var p Packer
+		p.AddRows(1, make([]Row, 1))
+		must.OK(t, w.Append(&p))
+		w.endPage(w.stages[1])
+		one := w.stages[1].pages[0]
+		for i := 2; i <= n; i++ {
+			one.stage = uint32(i)
+			w.stages[one.stage] = &stageWriter{pages: []page{one}}
+		}
+		must.OK(t, w.Close())
+		if _, err := openFile(out.Bytes()); (err == nil) != ok {
+			t.Errorf("%d times: %v", n, err)
+		}
+	}
+}
+
 func TestOpenFileErrors(t *testing.T) {
 	data := writeFile(t, randomBlocks(10, 2, 10), 100)
 	for _, tt := range []struct{ data, want string }{

@@ -212,6 +212,25 @@ func (b *brokenOnce) ReadAt(p []byte, _ int64) (int, error) {
 	return len(p), nil
 }
 
+// FuzzCell reads arbitrary bytes as a cell. There must be no panic, and no key beyond the last of the cell.
+func FuzzCell(f *testing.F) {
+	for _, coded := range []bool{false, true} {
+		var p streamfmt.Packer
+		if coded {
+			p.SetCoded()
+		}
+		p.AddRows(0, denseRows(40))
+		f.Add(p.Bytes, p.Cells[0].First, p.Cells[0].Last, uint16(39))
+	}
+	f.Fuzz(func(t *testing.T, src []byte, first, last uint64, n uint16) {
+		cell := streamfmt.Cell{First: first, Last: last, Records: uint32(n)%streamfmt.CellRows + 1, Length: uint32(len(src))}
+		rows, err := streamfmt.ReadCell(src, cell)
+		if err == nil && (len(rows) != int(cell.Records) || rows[len(rows)-1].Key != last) {
+			t.Errorf("%d rows up to %#x", len(rows), rows[len(rows)-1].Key)
+		}
+	})
+}
+
 func TestRowText(t *testing.T) {
 	for _, c := range []struct {
 		line string

@@ -30,7 +30,7 @@ func (f *File) errorAt(c *Cell, reason any) error {
 }
 
 // get returns the length bytes at offset at. If the window does not contain all of them, get fills it
-// from at: with length bytes, or with ahead bytes if that is more, but none after the index.
+// from at: with length bytes, or with ahead bytes if that is more, but none after the last page.
 func (w *window) get(f *File, at, length, ahead uint64) ([]byte, error) {
 	if w.f != f || at < w.at || at+length > w.at+uint64(len(w.bytes)) {
 		var err error

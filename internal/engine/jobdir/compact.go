@@ -41,13 +41,13 @@ func NewCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i
 // NewChunk returns an empty chunk of the tier.
 func (c *Compact) NewChunk() *Chunk {
 	chunk := NewChunk(c.g)
-	chunk.packed.SetCompact(game.DeducerOf(c.g), c.model)
+	chunk.SetCompact(game.DeducerOf(c.g), c.model)
 	return chunk
 }
 
 // NewWriter returns a writer of a shard or of the table's file of the tier.
 func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
-	return &Writer{out: out, chunk: c.NewChunk(), packed: streamfmt.NewWriter(out, c.g.Spec(), kindOf(c.g), c.model)}
+	return &Writer{PackWriter: NewPackWriter(out, c.g, kindOf(c.g), c.model), chunk: c.NewChunk()}
 }
 
 // Stored returns the game with the positions that the table of a game stores: a *game.Half if it is Halved.
@@ -97,7 +97,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 // copyTier copies the packed blocks of a tier without decoding them.
 func (w *Writer) copyTier(t *Tier) error {
 	for _, f := range t.files {
-		if err := w.packed.AppendFile(f); err != nil {
+		if err := w.AppendFile(f); err != nil {
 			return err
 		}
 	}

@@ -292,7 +292,7 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	if kind == compactKind {
 		return d.decodeCompact(rest, b)
 	}
-	if err = d.decode(kind, rest, b, &d.values); err == nil && kind&hasDone != 0 {
+	if err = d.decode(kind, rest, b); err == nil && kind&hasDone != 0 {
 		d.values.write(b)
 	}
 	return err
@@ -325,8 +325,8 @@ func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
 }
 
 // decode decodes a packed block of a kind, whose further bytes are src: its sets into those of b, which
-// must be empty, and the values of the done slots, if there are any, into values.
-func (d *Decoder) decode(kind byte, src []byte, b *block.Block, values *packedValues) (err error) {
+// must be empty, and the values of the done slots, if there are any, into d.values.
+func (d *Decoder) decode(kind byte, src []byte, b *block.Block) (err error) {
 	if kind&hasOpen != 0 {
 		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
 			return err
@@ -341,7 +341,7 @@ func (d *Decoder) decode(kind byte, src []byte, b *block.Block, values *packedVa
 				return errors.New("a position that is open and done")
 			}
 		}
-		if src, err = values.read(src, b.Done.Count()); err != nil {
+		if src, err = d.values.read(src, b.Done.Count()); err != nil {
 			return err
 		}
 	}
@@ -409,7 +409,6 @@ func (p *packedValues) write(b *block.Block) {
 type View struct {
 	block   block.Block
 	decoder Decoder
-	values  packedValues // unless the block is compact
 
 	// For a compact block: its bytes, its segments, which are parts of them, and those that are decoded.
 	bytes    []byte
@@ -426,7 +425,7 @@ func (v *View) set(src []byte, compact *compact) error {
 	v.segments, v.decoded = v.segments[:0], v.decoded[:0]
 	if kind != compactKind {
 		v.block.Clear(0, len(v.block.Done))
-		return v.decoder.decode(kind, src, &v.block, &v.values)
+		return v.decoder.decode(kind, src, &v.block)
 	}
 	if compact.Deduce == nil {
 		return errRules
@@ -466,7 +465,7 @@ func (v *View) Value(slot int) (value byte, ok bool, err error) {
 	if !v.block.Done.Has(slot) {
 		return 0, v.block.Open.Has(slot), nil
 	}
-	return v.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1))), true, nil
+	return v.decoder.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1))), true, nil
 }
 
 // Pick calls take for positions of the block. numbers are their numbers in the order of slots, from 0 on,

@@ -15,7 +15,7 @@ func (t *openTier) at(i int) (rng uint64, most int, err error) {
 	err = t.with(func(c *jobdir.TierCursor) error {
 		e, err := c.Entry(i)
 		if err == nil {
-			rng, most = e.Range, min(e.MostRecords(), t.slots(e.Range))
+			rng, most = e.First, int(e.Records)
 		}
 		return err
 	})

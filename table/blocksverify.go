@@ -110,7 +110,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			total.Add(&counts)
+			total.Add(counts[:])
 			return nil
 		}
 	})
@@ -136,7 +136,7 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 			if err != nil {
 				return err
 			}
-			to = possible.Outputs(to[:0], tier-1, e.Range)
+			to = possible.Outputs(to[:0], tier-1, e.First)
 			for _, rng := range to {
 				all.Add(rng)
 			}
@@ -146,7 +146,7 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 		if err != nil {
 			return err
 		}
-		all.Add(e.Range)
+		all.Add(e.First)
 	}
 	for c, more := all.Cursor(), true; more; {
 		var ranges []uint64

@@ -40,7 +40,7 @@ func (l *loads) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
 func TestCached(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10
-	files := []string{filepath.Join(solved.Dir(t, whole), table.TierFile(whole, tier))}
+	files := []string{filepath.Join(solved.Dir(t, whole), table.TierFile(tier))}
 	g := game.HalfOf(whole)
 	plain := must.Get(jobdir.OpenTierFiles(store.Local{}, files, g, tier))(t)
 	defer plain.Close()
@@ -97,7 +97,7 @@ func TestCache(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10
 	g := game.HalfOf(whole)
-	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(solved.Dir(t, whole), table.TierFile(whole, tier))}, g, tier))(t)
+	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(solved.Dir(t, whole), table.TierFile(tier))}, g, tier))(t)
 	defer in.Close()
 	bits, all := g.KeyBits()-g.LowBits(), 0
 	for _, share := range []int{1, 2, 1000} {

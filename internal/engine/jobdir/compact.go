@@ -15,7 +15,6 @@ import (
 // Compact is the form that a tier of a game.Deduced has in the table.
 type Compact struct {
 	g     game.Tiered
-	tier  int
 	model *streamfmt.Model
 }
 
@@ -26,7 +25,7 @@ const sampled = 128
 // NewCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
 // returns the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
 // blocks contain only stored positions.
-func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
+func NewCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
 	n := min(blocks, sampled)
 	s := streamfmt.NewSampler(game.DeducerOf(g))
 	for i := range n {
@@ -36,21 +35,19 @@ func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, l
 		}
 		s.Add(b)
 	}
-	return &Compact{g, tier, s.Model(values)}, nil
+	return &Compact{g, s.Model(values)}, nil
 }
 
 // NewChunk returns an empty chunk of the tier.
 func (c *Compact) NewChunk() *Chunk {
 	chunk := NewChunk(c.g)
-	chunk.packed.SetCompact(game.DeducerOf(c.g), c.model)
+	chunk.SetCompact(game.DeducerOf(c.g), c.model)
 	return chunk
 }
 
 // NewWriter returns a writer of a shard or of the table's file of the tier.
 func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
-	w := &Writer{out: out, chunk: c.NewChunk()}
-	w.packed, w.err = streamfmt.NewCompactWriter(out, c.g.Spec(), c.tier, w.chunk.half != nil, c.model)
-	return w
+	return &Writer{PackWriter: NewPackWriter(out, c.g, kindOf(c.g), c.model), chunk: c.NewChunk()}
 }
 
 // Stored returns the game with the positions that the table of a game stores: a *game.Half if it is Halved.
@@ -78,12 +75,12 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		}
 		return w.Finish(w.appendTier(ctx, in, keep))
 	}
-	if files := in.files; in.half == half && len(files) == 1 && files[0].Model() != nil {
-		w := (&Compact{g, in.tier, files[0].Model()}).NewWriter(out)
+	if files := in.files; in.half == half && len(files) == 1 && files[0].Model != nil {
+		w := (&Compact{g, files[0].Model}).NewWriter(out)
 		return w.Finish(w.copyTier(in))
 	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)
-	form, err := NewCompact(g, in.tier, &counts, in.Len(), func(i int) (*block.Block, error) {
+	form, err := NewCompact(g, &counts, in.Len(), func(i int) (*block.Block, error) {
 		err := c.loadAt(b, i)
 		if err == nil {
 			keep(b)
@@ -100,11 +97,11 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 // copyTier copies the packed blocks of a tier without decoding them.
 func (w *Writer) copyTier(t *Tier) error {
 	for _, f := range t.files {
-		if w.err == nil {
-			w.err = w.packed.(*streamfmt.Writer).AppendFile(f)
+		if err := w.AppendFile(f); err != nil {
+			return err
 		}
 	}
-	return w.err
+	return nil
 }
 
 const (

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -243,7 +244,7 @@ func (r *reducer) open(out *Outbox) (err error) {
 		r.states, err = r.create(StatesName(r.o.Part), States)
 	}
 	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
-		r.shard, err = r.create(PartName(r.o.Part), r.writes.Shard)
+		r.shard, err = r.create(jobdir.PartName(r.o.Part), r.writes.Shard)
 	}
 	return err
 }

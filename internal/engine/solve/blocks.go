@@ -93,7 +93,7 @@ func (b *byBlocks) forwardDone(context.Context, int) error { return nil }
 func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
 	input := b.values(job.Tier + 1)
 	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !b.whole() { // then its directory may have been deleted
-		input = table.TierFile(b.g, job.Tier+1)
+		input = table.TierFile(job.Tier + 1)
 	}
 	job.Input = []string{b.run.data.Dir(input)}
 	return nil

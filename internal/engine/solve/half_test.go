@@ -171,7 +171,7 @@ func TestShards(t *testing.T) {
 	const tier = 9
 	g := rules(t, 4, 4, 3)
 	half := game.HalfOf(g)
-	for lost, want := range []string{"[tier-09.blocks]", "[tier-09.blocks]", "[tier-09-00000.blocks tier-09-00001.blocks]"} {
+	for lost, want := range []string{"[tier-09.pack]", "[tier-09.pack]", "[tier-09-00000.pack tier-09-00001.pack]"} {
 		dir, o := t.TempDir(), options()
 		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {
 			stats, err := new(inline.Runner).Run(t.Context(), job)

@@ -29,7 +29,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -258,9 +257,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 		m = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
-		if err := r.checkForm(); err != nil {
-			return err
-		}
 		r.report(Event{Kind: Resumed})
 		if r.tableComplete, err = r.checkTable(ctx); err != nil {
 			return err
@@ -274,11 +270,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var needs []string
-	if r.g.Layers != nil {
-		needs = append(needs, store.Layers)
-	}
-	if err := r.data.Remember(r.Remember, needs...); err != nil {
+	if err := r.data.Remember(r.Remember); err != nil {
 		return err
 	}
 	if err := m.solve(ctx); err != nil {
@@ -296,27 +288,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 		return nil
 	}
 	return r.end(ctx, m)
-}
-
-// checkForm returns an error if an earlier version of this program has made directories of jobs, whose files had other
-// names, or the table of a game that is solved by layers now.
-func (r *run) checkForm() error {
-	entries, err := r.data.FS.ReadDir(r.data.Path)
-	for _, e := range entries {
-		isJob := jobName.MatchString(e.Name())
-		old := (isJob || e.Name() == table.Dir) && r.g.Layers != nil && !r.data.Needs(store.Layers)
-		if isJob {
-			seal, err := store.ReadSeal(r.data.FS, r.data.Dir(e.Name()))
-			has := func(prefix string) bool {
-				return err == nil && seal != nil && slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, prefix) })
-			}
-			old = old || has(store.LinesPrefix) && !has(store.PartPrefix) || has(store.SentPrefix) && !has(store.OutboxPrefix)
-		}
-		if old {
-			return fmt.Errorf("%s: made by an earlier version of this program, which solved %s in another way: driver solve --overwrite starts over", r.data.Dir(e.Name()), r.g.Game.Spec())
-		}
-	}
-	return err
 }
 
 // execute runs a job of the given weight, a part of the work of the run. finish must commit the

@@ -41,7 +41,7 @@ func newTierTable(r *run, g game.Game) *tierTable {
 // positions returns the number of positions of a tier that an earlier run, or this one, has put into
 // the table.
 func (t *tierTable) positions(tier int) (n uint64, ok bool) {
-	for _, f := range table.TierShards(t.seal, t.g, tier) {
+	for _, f := range table.TierShards(t.seal, tier) {
 		n, ok = n+f.Records, true
 	}
 	return n, ok
@@ -57,7 +57,7 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 			return err
 		}
 		for tier := range t.tabled {
-			t.tabled[tier] = len(table.TierShards(t.seal, t.g, tier)) > 0
+			t.tabled[tier] = len(table.TierShards(t.seal, tier)) > 0
 		}
 		return nil
 	}
@@ -69,7 +69,7 @@ func (t *tierTable) resume(ctx context.Context) (err error) {
 	switch {
 	case err == nil && old.Game == t.run.data.Game:
 		for tier := range t.tabled {
-			if err := t.reuse(ctx, tier, table.TierShards(old, t.g, tier)); err != nil {
+			if err := t.reuse(ctx, tier, table.TierShards(old, tier)); err != nil {
 				return err
 			}
 		}
@@ -114,7 +114,7 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 			}
 		}
 		if jobdir.Damaged(err) {
-			t.run.notify(Damaged, table.TierFile(t.g, tier), "%v: made again", err)
+			t.run.notify(Damaged, table.TierFile(tier), "%v: made again", err)
 			return nil
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ func (t *tierTable) take(job *runner.Job, records int64) error {
 			return err
 		}
 		left -= int64(f.Records)
-		f.Name = jobdir.ShardName(path.Base(table.TierFile(t.g, job.Tier)), i)
+		f.Name = jobdir.ShardName(path.Base(table.TierFile(job.Tier)), i)
 		files = append(files, f)
 	}
 	if !needed || left != 0 {
@@ -198,7 +198,7 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 		if err != nil {
 			return err
 		}
-		name := path.Join(attempt, path.Base(table.TierFile(t.g, tier)))
+		name := path.Join(attempt, path.Base(table.TierFile(tier)))
 		out, err := data.FS.Create(name)
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context
 		files = append(files, f)
 	}
 	t.seal.Files, t.changed = append(t.seal.Files, files...), true
-	t.run.rebuilt(table.TierFile(t.g, tier))
+	t.run.rebuilt(table.TierFile(tier))
 	return nil
 }
 

@@ -222,7 +222,7 @@ func (t *tiers) solveTier(ctx context.Context, tier int) error {
 func (t *tiers) tableAndClean(ctx context.Context, tier int) error {
 	if !t.table.tabled[tier] {
 		if err := t.table.write(ctx, tier, t.records.write); err != nil {
-			return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)
+			return fmt.Errorf("%s: %w", table.TierFile(tier), err)
 		}
 	}
 	t.unsaved = append(t.unsaved, tier)
@@ -257,7 +257,7 @@ func (t *tiers) final(job *runner.Job) {
 	job.Tier = t.run.last
 	most := uint64(0)
 	for tier := range t.run.last + 1 {
-		name := t.run.data.Dir(table.TierFile(t.g, tier))
+		name := t.run.data.Dir(table.TierFile(tier))
 		if tier > 0 || game.Listed(t.g, t.g.Start()) {
 			job.Input = append(job.Input, name)
 		}

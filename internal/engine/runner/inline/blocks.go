@@ -172,12 +172,12 @@ func (w *blockWork) openCompact() (err error) {
 		}
 	}
 	reduce, index := w.reducer(w.balanced.Sampler(w.messages())), w.predecessors.Cursor(0)
-	w.compact, err = jobdir.NewCompact(w.g, w.Tier, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
+	w.compact, err = jobdir.NewCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
 		e, err := index.Entry(i)
 		if err != nil {
 			return nil, err
 		}
-		return reduce(e.Range)
+		return reduce(e.First)
 	})
 	return err
 }
@@ -197,14 +197,14 @@ func (w *blockWork) needs() (needs, error) {
 			if err != nil {
 				return n, err
 			}
-			slots := len(g.Low(t.Number(), e.Range))
+			slots := len(g.Low(t.Number(), e.First))
 			largest = max(largest, slots)
 			if t == w.predecessors {
 				all += block.ValuesMemory(slots + 1)
-				w.receivers.Add(e.Range)
+				w.receivers.Add(e.First)
 			}
 			if w.Step == step.Possible {
-				to = w.step.Outputs(to[:0], t.Number(), e.Range)
+				to = w.step.Outputs(to[:0], t.Number(), e.First)
 				for _, rng := range to {
 					largest = max(largest, len(g.Low(w.Tier, rng)))
 					w.receivers.Add(rng)

@@ -44,7 +44,7 @@ func (r *Runner) keep(k *jobdir.Cache, shards []*jobdir.Writer) {
 	}
 	var sums []uint32
 	for _, s := range shards {
-		sums = append(sums, s.Sum())
+		sums = append(sums, s.Sum)
 	}
 	k.Complete(sums)
 	r.kept = k

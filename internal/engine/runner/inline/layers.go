@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -140,7 +141,7 @@ func (w *layerWork) newChunk() *rowChunk {
 func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
 	var s layerShard
 	if w.writes.Shards {
-		file, err := w.create(layers.PartName(number))
+		file, err := w.create(jobdir.PartName(number))
 		if err != nil {
 			return nil, err
 		}
@@ -299,7 +300,7 @@ func (f *layerFinal) open(ctx context.Context) (err error) {
 
 // imagesName is the name of the file of positions and images in the directory of a final job, which has it only
 // while the job runs.
-const imagesName = "_images.lists"
+const imagesName = "_images" + jobdir.Suffix
 
 // withImages replaces the rows that the job reads by those with all images.
 func (f *layerFinal) withImages(ctx context.Context, g game.Symmetric) error {

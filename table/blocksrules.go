@@ -33,7 +33,7 @@ func (t *blocks) game() game.Tiered {
 // parts returns a part for each tier.
 func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
-		next := i < len(t.tiers)-1
+		next, cache := i < len(t.tiers)-1, jobdir.NewCache(verifyCache)
 		part := &rulesPart{
 			ranges: tier,
 			files:  []rulesFile{{tier.name, tier.counts, tier.Len()}},
@@ -41,7 +41,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}
 				if next {
-					r.next = t.tiers[i+1].Cursor(ahead)
+					r.next = t.tiers[i+1].Cached(cache, ahead)
 				}
 				return r
 			},

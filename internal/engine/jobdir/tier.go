@@ -256,13 +256,11 @@ type TierCursor struct {
 
 	t       *Tier
 	ahead   int
-	near    *Near
-	held    *nearBlock // the block of near that the last call of Block returned, for range heldBy
-	heldBy  uint64
+	cache   *Cache // nil: there is none
 	streams [65]*stream
 	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
 	far     block.Block
-	kept    block.Block // with memory of a Kept
+	cached  block.Block // with memory of the cache
 }
 
 // A stream reads the blocks that differ from home by one kind of move, see Block.
@@ -272,7 +270,12 @@ type stream struct {
 }
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
-func (t *Tier) Cursor(ahead int) *TierCursor { return t.Near(NearBits, nil).Cursor(ahead) }
+func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
+
+// Cached is like Cursor; Block uses a cache.
+func (t *Tier) Cached(c *Cache, ahead int) *TierCursor {
+	return &TierCursor{t: t, ahead: ahead, cache: c}
+}
 
 // Load resets b to a range of the tier and reads its records; ok is false if there are
 // none. It is fastest when ranges ascend from call to call.
@@ -283,42 +286,25 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // Block returns the records of range rng, which are needed to process range home; nil if
 // there are none. As homes ascend, so do the ranges that differ from them by one kind of
 // move; the highest differing bit identifies the kind, and each kind has its own stream.
-// Nearby blocks are cached, because they will be requested again when they are home
-// themselves. The caller must not write to the block, which is valid until the next call. From a Kept, it has
-// only a tier, a range, and open positions or values.
+// Blocks are cached, because they are needed again, the nearby ones soon. The caller must not write to the block, which is
+// valid until the next call. If Cache.Keep has added it, it has only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if k := c.near.kept; k != nil {
-		c.kept.Tier = c.t.tier
-		if k.block(&c.kept, rng) {
-			return &c.kept, nil
-		}
-		if !k.lacks {
+	if c.cache != nil {
+		if ok, known := c.cache.get(&c.cached, rng); ok {
+			c.cached.Tier, c.cached.LowBits, c.cached.Low = c.t.tier, c.t.g.LowBits(), c.t.g.Low(c.t.tier, rng)
+			return &c.cached, nil
+		} else if known {
 			return nil, nil
 		}
 	}
-	if c.held != nil {
-		c.near.release(c.held, c.heldBy)
-		c.held = nil
-	}
 	kind := bits.Len64(home ^ rng)
-	if kind > int(c.near.bits) {
-		if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
-			return nil, err
-		}
-		return &c.far, nil
+	if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
+		return nil, err
 	}
-	b, load := c.near.acquire(home, rng)
-	c.held, c.heldBy = b, home
-	if load {
-		b.ok, b.err = c.load(&b.Block, kind, rng)
-		b.loaded.Done()
-	} else {
-		b.loaded.Wait()
+	if c.cache != nil {
+		c.cache.put(&c.far, 1<<kind)
 	}
-	if !b.ok || b.err != nil {
-		return nil, b.err
-	}
-	return &b.Block, nil
+	return &c.far, nil
 }
 
 // Entry locates the i-th range that contains records. It is fastest when i ascends from call to

@@ -70,20 +70,24 @@ func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) &&
 
 func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
 
-// TablePart is the name of a block file of the table whose shards reducers write beside their parts.
-const TablePart = "_table" + blocksSuffix
+// The names of the packed files whose shards a job writes for the table.
+const (
+	TableBlocks = "_table" + blocksSuffix
+	TableRows   = "_table" + ListsSuffix
+)
 
-// ShardName returns the name of the i-th shard of a block file.
+// ShardName returns the name of the i-th shard of a packed file.
 func ShardName(name string, i int) string {
-	return FileName(strings.TrimSuffix(name, blocksSuffix)+"-", i, Packed, blocksSuffix)
+	suffix := path.Ext(name)
+	return FileName(strings.TrimSuffix(name, suffix)+"-", i, Packed, suffix)
 }
 
-var shardName = regexp.MustCompile(`-\d{5}\.blocks$`)
+var shardName = regexp.MustCompile(`-\d{5}(\.blocks|\.lists)$`)
 
-// ShardOf returns the name of the block file of which a file is a shard; of another file, its own name.
-func ShardOf(name string) string { return shardName.ReplaceAllString(name, blocksSuffix) }
+// ShardOf returns the name of the packed file of which a file is a shard; of another file, its own name.
+func ShardOf(name string) string { return shardName.ReplaceAllString(name, "$1") }
 
-// Shards returns the paths of the shards of a block file, in order.
+// Shards returns the paths of the shards of a packed file, in order.
 func Shards(fsys store.FS, name string) (shards []string, err error) {
 	entries, err := fsys.ReadDir(path.Dir(name))
 	for _, e := range entries {

@@ -1,17 +1,12 @@
 package solve
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/numfmt"
-	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -41,6 +36,9 @@ func newBlocks(r *run, g game.Tiered) *tiers {
 	}
 	return newTiers(r, g, t, b)
 }
+
+// wants reports whether a job must put a tier into the table.
+func (b *byBlocks) wants(tier int) bool { return !b.table.tabled[tier] && b.run.UntilTier < 0 }
 
 // whole reports whether jobs need all positions of tiers of which the table stores half.
 func (b *byBlocks) whole() bool { return b.half != nil && b.run.half == nil }
@@ -92,29 +90,13 @@ func (b *byBlocks) setPossible(_ context.Context, job *runner.Job) error {
 func (b *byBlocks) forwardDone(context.Context, int) error { return nil }
 
 func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
-	input := b.values(job.Tier + 1)
-	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !b.whole() { // then its directory may have been deleted
-		input = table.TierFile(b.g, job.Tier+1)
+	job.Parts = b.run.KeepAll || b.whole()
+	input := table.TierFile(b.g, job.Tier+1)
+	if job.Parts {
+		input = b.values(job.Tier + 1)
 	}
 	job.Input = []string{b.run.data.Dir(input)}
 	return nil
-}
-
-func (b *byBlocks) write(ctx context.Context, out io.WriteCloser, tier int) error {
-	g := b.g
-	if b.half != nil {
-		g = b.half
-	}
-	from := b.values(tier)
-	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), g, tier)
-	if err != nil {
-		return cmp.Or(err, out.Close())
-	}
-	defer in.Close()
-	if n := in.Counts()[streamfmt.Open]; n > 0 {
-		return cmp.Or(fmt.Errorf("%s: no value for %s", from, numfmt.Count(n, "position")), out.Close())
-	}
-	return jobdir.WriteTable(ctx, out, g, in)
 }
 
 func (b *byBlocks) clean(tier int) error {

@@ -174,7 +174,9 @@ func TestShards(t *testing.T) {
 	for lost, want := range []string{"[tier-09.blocks]", "[tier-09.blocks]", "[tier-09-00000.blocks tier-09-00001.blocks]"} {
 		dir, o := t.TempDir(), options()
 		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {
-			stats, err := new(inline.Runner).Run(t.Context(), job)
+			parts := *job
+			parts.Parts = true
+			stats, err := new(inline.Runner).Run(t.Context(), &parts)
 			must.OK(t, err)
 			in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0, jobdir.Packed))}, half, tier))(t)
 			defer in.Close()
@@ -183,7 +185,7 @@ func TestShards(t *testing.T) {
 				if shard == lost {
 					continue
 				}
-				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TablePart, shard))))(t), half, tier, jobdir.Packed)
+				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TableBlocks, shard))))(t), half, tier, jobdir.Packed)
 				chunk := jobdir.NewChunk(half, jobdir.Packed)
 				for _, rng := range ranges[shard*len(ranges)/2 : (shard+1)*len(ranges)/2] {
 					must.Get(c.Load(b, rng))(t)

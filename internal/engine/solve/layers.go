@@ -5,13 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -329,15 +327,6 @@ func (b *byLayers) setSolve(ctx context.Context, job *runner.Job) error {
 	}
 	job.Edges, job.Runs, job.Absorb = []string{job.BordersFrom}, []string{job.BordersFrom}, 1
 	return b.seconds.send(ctx, job, job.Tier+1, b.run.last+1)
-}
-
-func (b *byLayers) write(_ context.Context, out io.WriteCloser, tier int) error {
-	w := layers.NewPartWriter(out, b.g, tier, layers.Values, jobdir.Coded)
-	in, err := layers.OpenParts(b.run.data.FS, []string{b.run.data.Dir(second(tier))}, b.g, tier, layers.Values)
-	if err == nil {
-		err = errors.Join(in.Each(w.Append), in.Close())
-	}
-	return w.Finish(err)
 }
 
 // clean deletes the positions of a tier, the passes over it, and the messages from later tiers, if all tiers that

@@ -25,27 +25,21 @@ type output struct {
 }
 
 // blocksToRun returns, by tier, which jobs of a game by blocks must run. The job of data_first
-// reads the previous data_first; that of data_second reads the next values, which are in
-// data_second, data_first of the last tier, or the table, unless whole is set.
+// reads the previous data_first; that of data_second reads the next values, which are in the table, or, if whole is set,
+// in data_second, or data_first of the last tier.
 func blocksToRun(s tierState) (first, second []bool) {
 	last := len(s.tabled) - 1
 	first, second = make([]bool, last+2), make([]bool, last+1)
-	// own reports whether the tier itself needs its values, or positions.
-	own := func(tier int) bool { return s.keepAll || !s.tabled[tier] }
-	values := make([]bool, last+2) // by tier, whether a directory with its values is wanted
-	for tier := 0; tier <= last && !s.stop; tier++ {
-		values[tier] = values[tier] || own(tier)
-		if tier < last {
-			second[tier] = values[tier] && s.second(tier) == nil
-			values[tier+1] = s.whole && second[tier]
-		}
+	wanted := make([]bool, last+2) // by tier, whether a directory with its values is wanted
+	for tier := 0; tier < last && !s.stop; tier++ {
+		lacks := s.second(tier) == nil
+		second[tier] = !s.tabled[tier] || (s.keepAll || wanted[tier]) && lacks
+		wanted[tier+1] = s.whole && second[tier]
 	}
 	for tier := s.until; tier >= 0; tier-- {
-		wanted := values[tier] || s.stop && own(tier)
-		if tier < last && !s.stop {
-			wanted = s.keepAll || second[tier]
-		}
-		first[tier] = (wanted || first[tier+1]) && s.first(tier) == nil
+		wants := s.keepAll || first[tier+1] || second[tier] || s.stop && !s.tabled[tier] || tier == last && wanted[tier]
+		lacks := s.first(tier) == nil
+		first[tier] = wants && lacks || tier == last && !s.stop && !s.tabled[tier]
 	}
 	return first[:last+1], second
 }
@@ -56,7 +50,7 @@ func blocksToRun(s tierState) (first, second []bool) {
 func layersToRun(s tierState) (first, second []bool) {
 	first, second = make([]bool, len(s.tabled)), make([]bool, len(s.tabled))
 	for tier := 0; tier < len(s.tabled) && !s.stop; tier++ {
-		second[tier] = s.second(tier).mustRun(s.keepAll || !s.tabled[tier], second)
+		second[tier] = s.second(tier).mustRun(s.keepAll, second) || !s.tabled[tier]
 	}
 	for tier := s.until; tier >= 0; tier-- {
 		first[tier] = s.first(tier).mustRun(s.keepAll || second[tier] || s.stop && !s.tabled[tier], first)

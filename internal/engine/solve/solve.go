@@ -25,6 +25,7 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -322,6 +323,9 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	if err == nil && job.Adopted {
 		job.Output, err = r.data.Adopt(job.Output, job.Name)
 	}
+	if err == nil && time.Since(r.jobAt) > cmp.Or(r.SyncAfter, syncAfter) {
+		err = r.data.EnableSync()
+	}
 	if err == nil {
 		err = finish(stats)
 	}
@@ -349,6 +353,9 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	}
 	r.report(e)
 	r.rebuilt(job.Name)
+	if job.Table {
+		r.rebuilt(table.TierFile(r.g.Game, job.Tier))
+	}
 	return nil
 }
 

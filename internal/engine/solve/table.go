@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
-	"sync"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -22,20 +22,15 @@ const TiersSeal = "_tiers"
 
 // A tierTable is the table of a game with tiers, to which tiers are added one after the other.
 type tierTable struct {
-	run     *run
-	g       game.Game
-	tabled  []bool               // by tier, whether an earlier run has put it into the table
-	seal    *store.Seal          // lists the tiers that are in the table
-	changed bool                 // whether this run has changed the seal
-	taken   [][]store.SealedFile // by tier, the shards from reducers, which the seal does not list yet
-
-	mu      sync.Mutex // guards attempt
-	attempt string     // the directory in which tiers are written; "" before the first
+	run    *run
+	g      game.Game
+	tabled []bool      // by tier, whether an earlier run has put it into the table
+	seal   *store.Seal // lists the tiers that are in the table
 }
 
 func newTierTable(r *run, g game.Game) *tierTable {
 	r.last = game.LastTier(g)
-	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), taken: make([][]store.SealedFile, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
+	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
 }
 
 // positions returns the number of positions of a tier that an earlier run, or this one, has put into
@@ -126,107 +121,77 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 	return nil
 }
 
-// leastShard is the least mean number of records of shards that the table keeps: look-ups open all shards.
+// leastShard is the least mean number of records of shards that tasks of a cluster write: look-ups open all of them.
 const leastShard = 1 << 10
 
-// take moves the shards that the reducers of a job have written for the table there. records is the
-// number of records of the tier. If shards are missing, because an earlier driver was killed while it moved them, or
-// are not needed, take deletes them. The driver writes a tier without shards.
-func (t *tierTable) take(job *runner.Job, records int64) error {
-	data := t.run.data
-	t.taken[job.Tier] = nil
-	shards, err := jobdir.Shards(data.FS, path.Join(job.Output, jobdir.TablePart))
-	if err != nil || len(shards) == 0 {
-		return err
-	}
-	needed := !t.tabled[job.Tier] && t.run.UntilTier < 0 && records >= leastShard*int64(len(shards))
-	left := records
-	var files []store.SealedFile
-	for i, shard := range shards {
-		f, err := jobdir.Seal(data.FS, shard)
-		if jobdir.Damaged(err) {
-			needed = false
-		} else if err != nil {
-			return err
-		}
-		left -= int64(f.Records)
-		f.Name = jobdir.ShardName(path.Base(table.TierFile(t.g, job.Tier)), i)
-		files = append(files, f)
-	}
-	if !needed || left != 0 {
-		for _, shard := range shards {
-			if err := data.FS.RemoveAll(shard); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	_, err = t.begin()
-	for i, shard := range shards {
-		if err == nil {
-			err = data.CommitFile(shard, path.Join(table.Dir, files[i].Name))
+// take moves what a job has written for the table there, and returns how many bytes that is. records is the number of
+// records of the tier. If the shards of tasks are not complete, because an earlier driver was killed while it moved
+// them, or are too small, another one is written from the parts.
+func (t *tierTable) take(ctx context.Context, job *runner.Job, records int64) (size int64, err error) {
+	files, complete, err := shardsIn(job, records)
+	drop := !job.Table || !complete || len(files) > 1 && records < leastShard*int64(len(files))
+	for _, f := range files {
+		if err == nil && drop {
+			err = job.FS.RemoveAll(path.Join(job.Output, f.Name))
 		}
 	}
-	t.taken[job.Tier] = files
-	return err
-}
-
-// begin returns the directory in which this driver writes tiers. Before the first, it makes that and the table's.
-func (t *tierTable) begin() (attempt string, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	data := t.run.data
-	if t.attempt != "" {
-		return t.attempt, nil
+	if err != nil || !job.Table {
+		return 0, err
 	}
-	if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
-		return "", err
+	if drop || len(files) == 0 {
+		if err := job.WriteTable(ctx); err != nil {
+			return 0, err
+		}
+		if files, complete, err = shardsIn(job, records); err != nil {
+			return 0, err
+		}
+		if !complete {
+			return 0, &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("no values of its %s", numfmt.Count(records, "record"))}
+		}
 	}
-	if err := data.FS.Sync(data.Path); err != nil {
-		return "", err
+	data, name := t.run.data, path.Base(table.TierFile(t.g, job.Tier))
+	if len(t.seal.Files) == 0 {
+		if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
+			return 0, err
+		}
+		if err := data.FS.Sync(data.Path); err != nil {
+			return 0, err
+		}
 	}
-	t.attempt, err = data.Attempt(table.Dir)
-	return t.attempt, err
-}
-
-// write adds a tier: the shards that take has moved, or else a file written by values.
-func (t *tierTable) write(ctx context.Context, tier int, values func(ctx context.Context, out io.WriteCloser, tier int) error) error {
-	data := t.run.data
-	files := t.taken[tier]
-	if files == nil {
-		attempt, err := t.begin()
-		if err != nil {
-			return err
+	t.seal.Files = slices.DeleteFunc(t.seal.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) == name })
+	for i, f := range files {
+		at := path.Join(job.Output, f.Name)
+		if f.Name = name; len(files) > 1 {
+			f.Name = jobdir.ShardName(name, i)
 		}
-		name := path.Join(attempt, path.Base(table.TierFile(t.g, tier)))
-		out, err := data.FS.Create(name)
-		if err != nil {
-			return err
+		if err := data.CommitFile(at, path.Join(table.Dir, f.Name)); err != nil {
+			return 0, err
 		}
-		if err := values(ctx, out, tier); err != nil {
-			return err
-		}
-		f, err := jobdir.Seal(data.FS, name)
-		if err == nil {
-			err = data.CommitFile(name, path.Join(table.Dir, f.Name))
-		}
-		if err != nil {
-			return err
-		}
-		files = append(files, f)
-	}
-	t.seal.Files, t.changed = append(t.seal.Files, files...), true
-	t.run.rebuilt(table.TierFile(t.g, tier))
-	return nil
-}
-
-// save writes the seal that lists the tiers in the table.
-func (t *tierTable) save() error {
-	if !t.changed {
-		return nil // all tiers were put in by an earlier run
+		t.seal.Files = append(t.seal.Files, f)
+		size += f.Length
 	}
 	t.seal.Sort()
-	return t.seal.Replace(t.run.data.FS, t.run.data.Dir(table.Dir), TiersSeal)
+	if err := t.seal.Replace(data.FS, data.Dir(table.Dir), TiersSeal); err != nil {
+		return 0, err
+	}
+	return size, nil
+}
+
+// shardsIn returns the shards of the table in the output of a job, and whether they have all of its records.
+func shardsIn(job *runner.Job, records int64) (files []store.SealedFile, complete bool, err error) {
+	for _, name := range []string{jobdir.TableBlocks, jobdir.TableRows} {
+		shards, failed := jobdir.Shards(job.FS, path.Join(job.Output, name))
+		err = errors.Join(err, failed)
+		for _, shard := range shards {
+			f, failed := jobdir.Seal(job.FS, shard)
+			if jobdir.Damaged(failed) {
+				f, failed, records = store.SealedFile{Name: path.Base(shard)}, nil, -1
+			}
+			err = errors.Join(err, failed)
+			files, records = append(files, f), records-int64(f.Records)
+		}
+	}
+	return files, records == 0, err
 }
 
 // complete seals the directory of the table, and deletes our other files in it.
@@ -247,11 +212,6 @@ func (t *tierTable) complete() error {
 	}
 	if err := t.removeUnlisted(); err != nil {
 		return err
-	}
-	if t.attempt != "" {
-		if err := data.FS.RemoveAll(t.attempt); err != nil {
-			return err
-		}
 	}
 	if err := data.FS.Rename(t.path(TiersSeal), t.path(store.Success)); err != nil {
 		return err

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/layers"
@@ -20,14 +18,7 @@ type tiers struct {
 	g       game.Game
 	table   *tierTable
 	records records
-
-	unsaved []int     // tiers in the table that its seal on disk does not list yet, descending
-	savedAt time.Time // when the seal was last written
 }
-
-// sealEvery is the minimum time between two writes of the seal of the table's tiers. Many
-// small tiers are finished per second, and the seal lists all of them.
-const sealEvery = 100 * time.Millisecond
 
 // records is the part of the method that depends on the record format: blocks or layers. It
 // decides what a job reads and which directories can be deleted.
@@ -43,8 +34,6 @@ type records interface {
 	forwardDone(ctx context.Context, tier int) error
 	// setSolve sets the input of the solve job of a tier.
 	setSolve(ctx context.Context, job *runner.Job) error
-	// write writes the values of a tier as a file of the table.
-	write(ctx context.Context, out io.WriteCloser, tier int) error
 	// clean deletes what no job needs once a tier is in the table.
 	clean(tier int) error
 	// positions returns the number of positions of a tier that is not in the table.
@@ -138,7 +127,10 @@ func (t *tiers) forward(ctx context.Context, until int, run []bool) error {
 
 // possible runs PossibleMoves for a tier, or InitFirst for tier 0.
 func (t *tiers) possible(ctx context.Context, tier int) error {
-	job := &runner.Job{Name: first(tier), Step: step.Possible, Tier: tier}
+	job := &runner.Job{Name: first(tier), Step: step.Possible, Tier: tier, Parts: true}
+	if b, blocks := t.records.(*byBlocks); blocks && tier == t.run.last {
+		job.Table = b.wants(tier)
+	}
 	if b, layered := t.records.(*byLayers); layered && game.Loops(t.g, tier) {
 		return b.forward(ctx, job)
 	}
@@ -149,16 +141,20 @@ func (t *tiers) possible(ctx context.Context, tier int) error {
 	}
 	return t.run.execute(ctx, job, t.records.weight(step.Possible, tier), func(stats runner.Stats) error {
 		t.run.result.Tiers[tier] = cmp.Or(stats.Positions, stats.Records)
-		return t.commit(job, stats.Records)
+		return t.commit(ctx, job, stats.Records)
 	})
 }
 
-// commit commits the directory of a job, without the shards that its reducers have written for the table.
-func (t *tiers) commit(job *runner.Job, records int64) error {
-	if err := t.table.take(job, records); err != nil {
+// commit puts the shards that a job has written for the table there, and commits its directory: if that is complete, so
+// is the tier of the table.
+func (t *tiers) commit(ctx context.Context, job *runner.Job, records int64) error {
+	size, err := t.table.take(ctx, job, records)
+	if err != nil {
 		return err
 	}
-	return t.run.commit(job, records)
+	err = t.run.commit(job, records)
+	t.run.size += size
+	return err
 }
 
 // count sets Result.Tiers for the tiers that earlier runs made.
@@ -177,71 +173,36 @@ func (t *tiers) count(ctx context.Context, until int) (err error) {
 	return nil
 }
 
-// backward runs SolveMoves for the given tiers, from the last to the first. While the job of a
-// tier runs, the tier solved before it is written to the table: both only read its values.
+// backward runs SolveMoves for the given tiers, from the last to the first.
 func (t *tiers) backward(ctx context.Context, run []bool) error {
-	tabling := make(chan error, 1) // the result of writing the previous tier to the table
-	tabling <- nil
 	for tier := t.run.last; tier >= 0; tier-- {
-		var err error
-		if run[tier] {
-			err = t.solveTier(ctx, tier)
-		} else {
+		if !run[tier] {
 			t.run.skip(t.records.weight(step.Solve, tier))
-		}
-		tabled := <-tabling
-		switch {
-		case err != nil && tabled == nil:
-			t.table.save() // any error here is a consequence of err, e.g. a full disk; --resume redoes those tiers
+		} else if err := t.solveTier(ctx, tier); err != nil {
 			return err
-		case err != nil:
-			return err
-		case tabled != nil:
-			return tabled
 		}
-		go func() { tabling <- t.tableAndClean(ctx, tier) }()
+		if t.run.KeepAll {
+			continue
+		}
+		if err := t.records.clean(tier); err != nil {
+			return err
+		}
 	}
-	if err := <-tabling; err != nil || t.run.tableComplete {
-		return err
+	if t.run.tableComplete {
+		return nil
 	}
 	return t.table.complete()
 }
 
 // solveTier runs SolveMoves for a tier.
 func (t *tiers) solveTier(ctx context.Context, tier int) error {
-	job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Predecessors: t.run.data.Dir(first(tier))}
+	job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Predecessors: t.run.data.Dir(first(tier)), Table: !t.table.tabled[tier], Parts: t.run.KeepAll}
 	if err := t.records.setSolve(ctx, job); err != nil {
 		return err
 	}
 	return t.run.execute(ctx, job, t.records.weight(job.Step, tier), func(stats runner.Stats) error {
-		return t.commit(job, stats.Records)
+		return t.commit(ctx, job, stats.Records)
 	})
-}
-
-// tableAndClean writes a tier to the table, and deletes what no later job needs.
-func (t *tiers) tableAndClean(ctx context.Context, tier int) error {
-	if !t.table.tabled[tier] {
-		if err := t.table.write(ctx, tier, t.records.write); err != nil {
-			return fmt.Errorf("%s: %w", table.TierFile(t.g, tier), err)
-		}
-	}
-	t.unsaved = append(t.unsaved, tier)
-	if tier > 0 && time.Since(t.savedAt) < sealEvery {
-		return nil
-	}
-	if err := t.table.save(); err != nil {
-		return err
-	}
-	for _, tier := range t.unsaved {
-		if t.run.KeepAll {
-			break
-		}
-		if err := t.records.clean(tier); err != nil {
-			return err
-		}
-	}
-	t.unsaved, t.savedAt = t.unsaved[:0], time.Now()
-	return nil
 }
 
 func (t *tiers) positions() (all uint64) {

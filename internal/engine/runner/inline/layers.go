@@ -141,11 +141,15 @@ func (w *layerWork) newChunk() *rowChunk {
 func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
 	var s layerShard
 	if w.writes.Shards {
-		file, err := w.create(layers.PartName(number, w.Codec))
+		name, codec := layers.PartName(number, w.Codec), w.Codec
+		if w.OnlyTable() {
+			name, codec = jobdir.ShardName(jobdir.TableRows, number), jobdir.Coded
+		}
+		file, err := w.create(name)
 		if err != nil {
 			return nil, err
 		}
-		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard, w.Codec)
+		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard, codec)
 	}
 	if w.writes.States {
 		file, err := w.create(layers.StatesName(number))

@@ -65,7 +65,9 @@ func TestLostCounters(t *testing.T) {
 	} {
 		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
 			r := &recounted{t: t}
-			solved.Dir(t, test.g, func(o *solve.Options) { o.Runner, o.Reducers, o.Codec, o.Combine = r, test.reducers, codec, false })
+			solved.Dir(t, test.g, func(o *solve.Options) {
+				o.Runner, o.Reducers, o.Codec, o.Combine, o.KeepAll = r, test.reducers, codec, false, true
+			})
 			if r.jobs != test.jobs {
 				t.Errorf("%s, %s: %d jobs, want %d", test.g.Spec(), codec, r.jobs, test.jobs)
 			}

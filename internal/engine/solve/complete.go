@@ -27,8 +27,6 @@ import (
 
 // sealOf returns the seal of a directory; nil: the directory is not complete.
 func (r *run) sealOf(ctx context.Context, name string) (*store.Seal, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if seal, known := r.seals[name]; known || !r.data.Resumed {
 		return seal, nil
 	}
@@ -143,8 +141,6 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.
 // warnRerun warns that a step is rerun because its output is damaged. It also warns, only once per
 // run, if the output of a step that has run is missing.
 func (r *run) warnRerun(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if err := r.damage[name]; err != nil {
 		delete(r.damage, name)
 		r.notify(Damaged, name, "%v: run again", err)
@@ -185,18 +181,14 @@ func (r *run) commit(job *runner.Job, records int64) error {
 	if err := r.data.Commit(job.Output, job.Name, files); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.seals[job.Name] = seal
 	return nil
 }
 
 // remove deletes a directory that no later job needs.
 func (r *run) remove(name string) error {
-	r.mu.Lock()
 	delete(r.damage, name)
 	r.seals[name] = nil
-	r.mu.Unlock()
 	return r.data.Remove(name)
 }
 

@@ -42,8 +42,8 @@ type stateRun struct {
 
 // readIndex reads the index in the directory of a pass.
 func (b *byLayers) readIndex(pass string) (index passIndex, err error) {
-	name := path.Join(b.run.data.Dir(pass), store.IndexFile)
-	text, err := jobdir.ReadSealed(b.run.data.FS, name)
+	name := path.Join(b.data.Dir(pass), store.IndexFile)
+	text, err := jobdir.ReadSealed(b.data.FS, name)
 	if err == nil {
 		err = store.UnmarshalSummed(name, text, &index)
 	}
@@ -58,7 +58,7 @@ type passes struct {
 	*byLayers
 	d     *outputs
 	tier  int
-	done  []*passOutput
+	done  []*dir
 	index passIndex
 	share float64 // of the weight of the tier, done by these
 }
@@ -100,7 +100,7 @@ func eachPass(tier int, forward bool, do func(name string, at layers.Stage) (rec
 func (p *passes) setRuns(job *runner.Job, rows int64) {
 	var states []int64
 	for _, run := range p.index.Runs {
-		job.Runs = append(job.Runs, p.run.data.Dir(run.Dir))
+		job.Runs = append(job.Runs, p.data.Dir(run.Dir))
 		states = append(states, run.States)
 	}
 	job.Absorb = layers.Absorb(states, rows)
@@ -172,7 +172,7 @@ func stateRecords(job *runner.Job) (n int64, err error) {
 
 // prune deletes states that have been absorbed, and messages that have been received.
 func (p *passes) prune() error {
-	if p.run.KeepAll {
+	if p.KeepAll {
 		return nil
 	}
 	now := p.done[len(p.done)-1].stage
@@ -192,7 +192,7 @@ func (p *passes) prune() error {
 // resume continues after the last of the passes of an earlier run, if all of their directories are complete; otherwise it
 // removes them.
 func (p *passes) resume(ctx context.Context) error {
-	names, err := p.dirNames()
+	names, err := p.passNames(p.d, p.tier)
 	if err != nil || len(names) == 0 {
 		return err
 	}
@@ -203,7 +203,7 @@ func (p *passes) resume(ctx context.Context) error {
 			return o.receivers, nil
 		}
 		if err == nil && len(p.done) < len(names) {
-			err = &store.DamageError{Name: p.run.data.Dir(name), Reason: "missing or not complete"}
+			err = &store.DamageError{Name: p.data.Dir(name), Reason: "missing or not complete"}
 		}
 		return nil, err
 	})
@@ -218,53 +218,51 @@ func (p *passes) resume(ctx context.Context) error {
 		_, _, err = p.next()
 	}
 	if err == nil {
-		p.run.skip(p.progress())
+		p.skip(p.progress())
 	}
 	if err == nil || !jobdir.Damaged(err) {
 		return err
 	}
-	p.run.notify(Damaged, last, "%v: the passes over tier %d are run again", err, p.tier)
+	p.notify(Damaged, last, "%v: the passes over tier %d are run again", err, p.tier)
 	p.done, p.index = nil, passIndex{}
-	return p.remove()
+	return p.removePasses(p.d, p.tier)
 }
 
 // checkRuns returns an error if states that the next pass reads have been deleted, because a later pass, which is missing
 // now, had absorbed them.
 func (p *passes) checkRuns() error {
 	for _, run := range p.index.Runs {
-		i := slices.IndexFunc(p.done, func(o *passOutput) bool { return o.name == run.Dir })
+		i := slices.IndexFunc(p.done, func(o *dir) bool { return o.name == run.Dir })
 		if i < 0 || statesIn(p.done[i].seal) != run.States {
-			return &store.DamageError{Name: p.run.data.Dir(run.Dir), Reason: "its states have been deleted"}
+			return &store.DamageError{Name: p.data.Dir(run.Dir), Reason: "its states have been deleted"}
 		}
 	}
 	return nil
 }
 
-// remove deletes the directories of the passes, the last first.
-func (p *passes) remove() error {
-	names, err := p.dirNames()
+// removePasses deletes the directories of the passes over a tier, the last first.
+func (r *run) removePasses(of *outputs, tier int) error {
+	names, err := r.passNames(of, tier)
 	for _, name := range slices.Backward(names) {
-		err = errors.Join(err, p.run.remove(name))
+		err = errors.Join(err, r.remove(name))
 	}
 	return err
 }
 
-// stageOf returns the stage of a directory.
-func (p *passes) stageOf(name string) layers.Stage {
-	at, _ := layers.ParseStage("0"+strings.TrimPrefix(name, p.d.name(p.tier)), 0) // not ok: pass 0
-	return layers.At(p.tier, at.Pass())
-}
-
-// dirNames returns the names of the directories of the passes, in their order.
-func (p *passes) dirNames() (names []string, err error) {
-	entries, err := p.run.data.FS.ReadDir(p.run.data.Path)
+// passNames returns the names of the directories of the passes over a tier, in their order.
+func (r *run) passNames(of *outputs, tier int) (names []string, err error) {
+	stage := func(name string) layers.Stage {
+		at, _ := layers.ParseStage("0"+strings.TrimPrefix(name, of.name(tier)), 0) // not ok: pass 0
+		return at
+	}
+	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), p.d.name(p.tier))
-		if ok && jobName.MatchString(e.Name()) && (strings.HasPrefix(rest, ".") || rest == "" && p.d.forward) {
+		rest, ok := strings.CutPrefix(e.Name(), of.name(tier))
+		if ok && jobName.MatchString(e.Name()) && (strings.HasPrefix(rest, ".") || rest == "" && of.forward) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(p.stageOf(a), p.stageOf(b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(stage(a), stage(b)) })
 	return names, err
 }
 
@@ -292,17 +290,17 @@ func (b *byLayers) forward(ctx context.Context, of *runner.Job) error {
 		if at == 0 {
 			break
 		}
-		if err := p.pass(ctx, step.Mark, at, inbox, b.run.data.Dir(first(p.tier))); err != nil {
+		if err := p.pass(ctx, step.Mark, at, inbox, b.data.Dir(first(p.tier))); err != nil {
 			return err
 		}
 	}
-	b.run.result.Tiers[p.tier] = p.index.First + p.index.Positions
-	b.run.done += (1 - p.share) * b.weight(step.Possible, p.tier)
+	b.result.Tiers[p.tier] = p.index.First + p.index.Positions
+	b.done += (1 - p.share) * b.weight(step.Possible, p.tier)
 	return nil
 }
 
 // backward runs the retrograde passes over a tier with inner moves, and sets the input of the job values.
-func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layerOutput) error {
+func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *output) error {
 	p := &passes{byLayers: b, d: &b.seconds, tier: job.Tier}
 	if err := p.resume(ctx); err != nil {
 		return err
@@ -312,7 +310,7 @@ func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layer
 			return err
 		}
 	} else {
-		b.run.skip(b.weight(step.Begin, p.tier))
+		b.skip(b.weight(step.Begin, p.tier))
 	}
 	for {
 		next, inbox, err := p.next()
@@ -330,7 +328,7 @@ func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layer
 			return err
 		}
 	}
-	b.run.done += (1 - p.share) * b.weight(step.Ties, p.tier)
+	b.done += (1 - p.share) * b.weight(step.Ties, p.tier)
 	if sent, received := p.index.Sent, p.index.Received; sent != received {
 		return fmt.Errorf("%s: its passes sent %d messages, but received %d: driver solve --overwrite starts over", job.Name, sent, received)
 	}
@@ -345,20 +343,20 @@ func (p *passes) edges() []string {
 	if _, ok := p.g.(game.Reversible); ok {
 		return nil
 	}
-	return []string{p.run.data.Dir(p.done[0].name)}
+	return []string{p.data.Dir(p.done[0].name)}
 }
 
 // begin runs the first retrograde job of the tier.
-func (p *passes) begin(ctx context.Context, of *runner.Job, forward *layerOutput) error {
+func (p *passes) begin(ctx context.Context, of *runner.Job, forward *output) error {
 	job := &runner.Job{Name: passName(false, of.Stage()), Step: step.Begin, Tier: p.tier, BordersFrom: of.BordersFrom}
 	for _, o := range forward.passes {
-		job.Runs = append(job.Runs, p.run.data.Dir(o.name))
+		job.Runs = append(job.Runs, p.data.Dir(o.name))
 	}
 	job.Absorb = len(job.Runs)
 	if _, ok := p.g.(game.Reversible); !ok {
 		job.Edges = job.Runs
 	}
-	if err := p.seconds.send(ctx, job, p.tier+1, p.run.last+1); err != nil {
+	if err := p.send(ctx, job, &p.seconds, p.tier+1, p.last+1); err != nil {
 		return err
 	}
 	return p.execute(ctx, job, p.weight(step.Begin, p.tier))
@@ -383,10 +381,10 @@ func (p *passes) next() (next layers.Stage, inbox []*layers.Dir, err error) {
 		if next == 0 || !o.sendsTo(next) {
 			continue
 		}
-		if o.dir == nil { // they have been received, by a directory that is gone
-			return 0, nil, &store.DamageError{Name: p.run.data.Dir(o.name), Reason: "its messages to " + passName(p.d.forward, next) + " have been deleted"}
+		if o.box == nil { // they have been received, by a directory that is gone
+			return 0, nil, &store.DamageError{Name: p.data.Dir(o.name), Reason: "its messages to " + passName(p.d.forward, next) + " have been deleted"}
 		}
-		inbox = append(inbox, o.dir)
+		inbox = append(inbox, o.box)
 	}
 	return next, inbox, nil
 }

@@ -30,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -168,10 +169,13 @@ type run struct {
 	g     game.Method
 	data  *store.Data
 	begun time.Time
+	by    method
 	last  int        // the last tier
 	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
 
-	tableComplete bool // an earlier run has completed the table
+	firsts, seconds outputs
+	table           *store.Seal // lists the tiers that are in the table
+	tableComplete   bool        // an earlier run has completed the table
 
 	work, done, before float64 // of the complete run; done so far; done by earlier runs
 	result             Result
@@ -187,7 +191,6 @@ type run struct {
 	reporting sync.Mutex      // guards Report and broken
 	broken    map[string]bool // what has been reported as damaged, and is not rebuilt yet
 
-	mu     sync.Mutex             // guards the fields below
 	seals  map[string]*store.Seal // of the directories that have been checked; nil: not complete
 	damage map[string]error       // why a directory is not complete
 	warned bool                   // the user has been warned that a directory is missing
@@ -195,8 +198,12 @@ type run struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data),
+	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
+		table: &store.Seal{Game: data.Game, Job: table.Dir},
 		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
+	r.firsts = outputs{run: r, name: first, forward: true, of: make([]*output, r.last+1)}
+	r.seconds = outputs{run: r, name: func(tier int) string { return valued(g, tier) }, of: make([]*output, r.last+1)}
+	r.result.Tiers = slices.Repeat([]int64{-1}, r.last+1)
 	if o.Watch != nil {
 		o.Watch.journal.Store(r.journal)
 	}
@@ -251,26 +258,22 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
-	var m *tiers
 	if r.g.Blocks != nil {
-		m = newBlocks(r, r.g.Blocks)
+		r.by = newBlocks(r, r.g.Blocks)
 	} else {
-		m = newLayers(r, r.g.Layers)
+		r.by = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
 		if err := r.checkForm(); err != nil {
 			return err
 		}
 		r.report(Event{Kind: Resumed})
-		if r.tableComplete, err = r.checkTable(ctx); err != nil {
+		if err := r.resumeTable(ctx); err != nil {
 			return err
 		}
 	}
-	if err := m.resume(ctx); err != nil {
-		return err
-	}
 	if r.LateKeep && r.KeepAll {
-		if err := m.canKeep(ctx); err != nil {
+		if err := r.canKeep(ctx); err != nil {
 			return err
 		}
 	}
@@ -281,7 +284,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := r.data.Remember(r.Remember, needs...); err != nil {
 		return err
 	}
-	if err := m.solve(ctx); err != nil {
+	if err := r.runJobs(ctx); err != nil {
 		return err
 	}
 	if err := r.data.RemoveKept(""); err != nil { // if no job has run
@@ -295,7 +298,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if r.UntilTier >= 0 {
 		return nil
 	}
-	return r.end(ctx, m)
+	return r.end(ctx)
 }
 
 // checkForm returns an error if an earlier version of this program has begun to solve a game that is solved by layers
@@ -473,17 +476,20 @@ func (r *run) rebuilt(name string) {
 }
 
 // end looks up the value of the initial position, and writes the course's text if requested.
-func (r *run) end(ctx context.Context, m *tiers) error {
+func (r *run) end(ctx context.Context) error {
 	value, err := r.lookUp()
 	if err != nil {
 		return err
 	}
 	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Game.Values().Text(value)
-	r.result.Positions = m.positions()
+	for tier := range r.last + 1 {
+		n, _ := r.tabled(tier)
+		r.result.Positions += n
+	}
 	wanted, err := r.wantsFinal(ctx)
 	if err == nil && wanted {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
-		m.final(job)
+		r.setFinal(job)
 		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
 		if errors.Is(err, system.ErrDiskFull) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
@@ -493,6 +499,21 @@ func (r *run) end(ctx context.Context, m *tiers) error {
 		return err
 	}
 	return r.clean()
+}
+
+// setFinal makes a job read the files of the table.
+func (r *run) setFinal(job *runner.Job) {
+	job.Tier = r.last
+	most := uint64(0)
+	for tier := range r.last + 1 {
+		name := r.data.Dir(table.TierFile(r.g.Game, tier))
+		if tier > 0 || game.Listed(r.g.Game, r.g.Game.Start()) {
+			job.Input = append(job.Input, name)
+		}
+		if n, _ := r.tabled(tier); n > most {
+			most, job.BordersFrom = n, name
+		}
+	}
 }
 
 // lookUp returns the value of the initial position.

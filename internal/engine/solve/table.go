@@ -20,71 +20,52 @@ import (
 // the seal of the tiers that have been written.
 const TiersSeal = "_tiers"
 
-// A tierTable is the table of a game with tiers, to which tiers are added one after the other.
-type tierTable struct {
-	run    *run
-	g      game.Game
-	tabled []bool      // by tier, whether an earlier run has put it into the table
-	seal   *store.Seal // lists the tiers that are in the table
-}
-
-func newTierTable(r *run, g game.Game) *tierTable {
-	r.last = game.LastTier(g)
-	return &tierTable{run: r, g: g, tabled: make([]bool, r.last+1), seal: &store.Seal{Game: r.data.Game, Job: table.Dir}}
-}
-
-// positions returns the number of positions of a tier that an earlier run, or this one, has put into
-// the table.
-func (t *tierTable) positions(tier int) (n uint64, ok bool) {
-	for _, f := range table.TierShards(t.seal, t.g, tier) {
+// tabled returns the number of positions of a tier in the table; ok is false if the tier is not there.
+func (r *run) tabled(tier int) (n uint64, ok bool) {
+	for _, f := range table.TierShards(r.table, r.g.Game, tier) {
 		n, ok = n+f.Records, true
 	}
 	return n, ok
 }
 
-// path returns the path of a file in the directory of the table.
-func (t *tierTable) path(file string) string { return t.run.data.Dir(path.Join(table.Dir, file)) }
+// inTable returns the path of a file in the directory of the table.
+func (r *run) inTable(file string) string { return r.data.Dir(path.Join(table.Dir, file)) }
 
-// resume finds the tiers that an earlier run has put into the table.
-func (t *tierTable) resume(ctx context.Context) (err error) {
-	if t.run.tableComplete {
-		if t.seal, err = t.run.sealOf(ctx, table.Dir); err != nil {
-			return err
-		}
-		for tier := range t.tabled {
-			t.tabled[tier] = len(table.TierShards(t.seal, t.g, tier)) > 0
-		}
-		return nil
+// resumeTable finds the tiers that an earlier run has put into the table.
+func (r *run) resumeTable(ctx context.Context) (err error) {
+	if r.tableComplete, err = r.checkTable(ctx); err != nil {
+		return err
 	}
-	if !t.run.data.Resumed {
-		return nil
+	if r.tableComplete {
+		r.table, err = r.sealOf(ctx, table.Dir)
+		return err
 	}
-	name := t.path(TiersSeal)
-	old, err := store.ReadSealFile(t.run.data.FS, name)
+	name := r.inTable(TiersSeal)
+	old, err := store.ReadSealFile(r.data.FS, name)
 	switch {
-	case err == nil && old.Game == t.run.data.Game:
-		for tier := range t.tabled {
-			if err := t.reuse(ctx, tier, table.TierShards(old, t.g, tier)); err != nil {
+	case err == nil && old.Game == r.data.Game:
+		for tier := range r.last + 1 {
+			if err := r.reuse(ctx, tier, table.TierShards(old, r.g.Game, tier)); err != nil {
 				return err
 			}
 		}
 	case err != nil && !jobdir.Damaged(err):
 		return err
 	case !errors.Is(err, fs.ErrNotExist):
-		t.run.notify(Damaged, table.Dir, "%s is not as it was written: the table is made again", name)
+		r.notify(Damaged, table.Dir, "%s is not as it was written: the table is made again", name)
 	}
-	return t.removeUnlisted()
+	return r.removeUnlisted()
 }
 
 // removeUnlisted deletes our files in the directory of the table that the seal does not list.
-func (t *tierTable) removeUnlisted() error {
-	data := t.run.data
+func (r *run) removeUnlisted() error {
+	data := r.data
 	entries, err := data.FS.ReadDir(data.Dir(table.Dir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if err == nil && store.OwnFile(e.Name()) && e.Name() != TiersSeal && t.seal.File(e.Name()) == nil {
+		if err == nil && store.OwnFile(e.Name()) && e.Name() != TiersSeal && r.table.File(e.Name()) == nil {
 			err = data.Remove(path.Join(table.Dir, e.Name()))
 		}
 	}
@@ -92,15 +73,15 @@ func (t *tierTable) removeUnlisted() error {
 }
 
 // reuse adds the files of a tier that an earlier run has written. If one is damaged, all are deleted.
-func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFile) error {
+func (r *run) reuse(ctx context.Context, tier int, files []store.SealedFile) error {
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		name := path.Join(table.Dir, f.Name)
-		err := jobdir.CheckFile(t.run.data.FS, t.run.data.Dir(name), &f)
-		if g, blocks := t.g.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
-			half, err := jobdir.StoresHalf(t.run.data.FS, t.run.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
+		err := jobdir.CheckFile(r.data.FS, r.data.Dir(name), &f)
+		if g, blocks := r.g.Game.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
+			half, err := jobdir.StoresHalf(r.data.FS, r.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
 			if err == nil && !half {
 				err = fmt.Errorf("%s stores all positions, as an earlier version wrote it: finish the run with that version, or --overwrite starts over", name)
 			}
@@ -109,15 +90,14 @@ func (t *tierTable) reuse(ctx context.Context, tier int, files []store.SealedFil
 			}
 		}
 		if jobdir.Damaged(err) {
-			t.run.notify(Damaged, table.TierFile(t.g, tier), "%v: made again", err)
+			r.notify(Damaged, table.TierFile(r.g.Game, tier), "%v: made again", err)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	t.tabled[tier] = len(files) > 0
-	t.seal.Files = append(t.seal.Files, files...)
+	r.table.Files = append(r.table.Files, files...)
 	return nil
 }
 
@@ -127,7 +107,7 @@ const leastShard = 1 << 10
 // take moves what a job has written for the table there, and returns how many bytes that is. records is the number of
 // records of the tier. If the shards of tasks are not complete, because an earlier driver was killed while it moved
 // them, or are too small, another one is written from the parts.
-func (t *tierTable) take(ctx context.Context, job *runner.Job, records int64) (size int64, err error) {
+func (r *run) take(ctx context.Context, job *runner.Job, records int64) (size int64, err error) {
 	files, complete, err := shardsIn(job, records)
 	drop := !job.Table || !complete || len(files) > 1 && records < leastShard*int64(len(files))
 	for _, f := range files {
@@ -149,8 +129,8 @@ func (t *tierTable) take(ctx context.Context, job *runner.Job, records int64) (s
 			return 0, &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("no values of its %s", numfmt.Count(records, "record"))}
 		}
 	}
-	data, name := t.run.data, path.Base(table.TierFile(t.g, job.Tier))
-	if len(t.seal.Files) == 0 {
+	data, name := r.data, path.Base(table.TierFile(r.g.Game, job.Tier))
+	if len(r.table.Files) == 0 {
 		if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
 			return 0, err
 		}
@@ -158,7 +138,7 @@ func (t *tierTable) take(ctx context.Context, job *runner.Job, records int64) (s
 			return 0, err
 		}
 	}
-	t.seal.Files = slices.DeleteFunc(t.seal.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) == name })
+	r.table.Files = slices.DeleteFunc(r.table.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) == name })
 	for i, f := range files {
 		at := path.Join(job.Output, f.Name)
 		if f.Name = name; len(files) > 1 {
@@ -167,11 +147,11 @@ func (t *tierTable) take(ctx context.Context, job *runner.Job, records int64) (s
 		if err := data.CommitFile(at, path.Join(table.Dir, f.Name)); err != nil {
 			return 0, err
 		}
-		t.seal.Files = append(t.seal.Files, f)
+		r.table.Files = append(r.table.Files, f)
 		size += f.Length
 	}
-	t.seal.Sort()
-	if err := t.seal.Replace(data.FS, data.Dir(table.Dir), TiersSeal); err != nil {
+	r.table.Sort()
+	if err := r.table.Replace(data.FS, data.Dir(table.Dir), TiersSeal); err != nil {
 		return 0, err
 	}
 	return size, nil
@@ -194,28 +174,28 @@ func shardsIn(job *runner.Job, records int64) (files []store.SealedFile, complet
 	return files, records == 0, err
 }
 
-// complete seals the directory of the table, and deletes our other files in it.
-func (t *tierTable) complete() error {
-	data := t.run.data
+// completeTable seals the directory of the table, and deletes our other files in it.
+func (r *run) completeTable() error {
+	data := r.data
 	dir := data.Dir(table.Dir)
 	// The tiers may have been written before syncs were switched on.
 	if err := data.EnableSync(); err != nil {
 		return err
 	}
-	if err := t.seal.Sync(data.FS, dir); err != nil {
+	if err := r.table.Sync(data.FS, dir); err != nil {
 		return err
 	}
 	// The seal of the tiers becomes the seal of the table by a rename: one of them always
 	// exists.
-	if err := t.seal.Replace(data.FS, dir, TiersSeal); err != nil {
+	if err := r.table.Replace(data.FS, dir, TiersSeal); err != nil {
 		return err
 	}
-	if err := t.removeUnlisted(); err != nil {
+	if err := r.removeUnlisted(); err != nil {
 		return err
 	}
-	if err := data.FS.Rename(t.path(TiersSeal), t.path(store.Success)); err != nil {
+	if err := data.FS.Rename(r.inTable(TiersSeal), r.inTable(store.Success)); err != nil {
 		return err
 	}
-	t.run.rebuilt(table.Dir)
+	r.rebuilt(table.Dir)
 	return data.FS.Sync(dir)
 }

@@ -69,18 +69,15 @@ func (b *byBlocks) open(d *dir, forward bool) error {
 	return nil
 }
 
-func (b *byBlocks) setPossible(_ context.Context, job *runner.Job) error {
-	job.Input = []string{b.data.Dir(first(job.Tier - 1))}
-	return nil
-}
-
-func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
-	input := table.TierFile(b.g, job.Tier+1)
-	if job.Parts = b.KeepAll || b.whole; job.Parts {
-		input = valued(b.g, job.Tier+1)
+func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
+	job, from := c.job(step.Solve), table.TierFile(b.g, c.tier+1)
+	if c.forward {
+		job.Step, from = step.Possible, first(c.tier-1)
+	} else if job.Predecessors = b.data.Dir(first(c.tier)); job.Parts || b.whole {
+		job.Parts, from = true, valued(b.g, c.tier+1)
 	}
-	job.Input = []string{b.data.Dir(input)}
-	return nil
+	job.Input = []string{b.data.Dir(from)}
+	return job, nil
 }
 
 func (b *byBlocks) positions(o *output) (int64, error) { return int64(o.passes[0].seal.Records()), nil }

@@ -29,10 +29,8 @@ type method interface {
 	readers(forward bool, tier int) (first, end int)
 	// open completes the description of a directory, of which name and seal are set.
 	open(d *dir, forward bool) error
-	// setPossible sets the input of the possible job of a tier; setSolve that of the last retrograde job, and runs those
-	// before it.
-	setPossible(ctx context.Context, job *runner.Job) error
-	setSolve(ctx context.Context, job *runner.Job) error
+	// next returns the next job of a chain, with its input; nil: there is none.
+	next(ctx context.Context, c *chain) (*runner.Job, error)
 	// positions returns the number of positions of a tier that is not in the table.
 	positions(o *output) (int64, error)
 }
@@ -156,9 +154,16 @@ func (s *tierState) toRun() (first, second []bool) {
 // outputs are the directories of one direction.
 type outputs struct {
 	run     *run
-	name    func(tier int) string
 	forward bool
 	of      []*output // by tier; nil if not complete or not checked yet
+}
+
+// directory returns the name of the directory of the last job of a tier; forward, of the first.
+func (s *outputs) directory(tier int) string {
+	if s.forward {
+		return first(tier)
+	}
+	return valued(s.run.g.Game, tier)
 }
 
 // open opens a complete directory; nil: it is not complete.
@@ -231,7 +236,7 @@ func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error
 	}
 	if !loops || !s.forward && err == nil {
 		passes = nil
-		_, err = open(s.name(tier), layers.At(tier, 0))
+		_, err = open(s.directory(tier), layers.At(tier, 0))
 	}
 	if err != nil {
 		passes = nil
@@ -246,7 +251,7 @@ func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error
 func (s *outputs) remove(tier int) error {
 	o := s.of[tier]
 	if s.of[tier] = nil; o == nil {
-		return s.run.remove(s.name(tier))
+		return s.run.remove(s.directory(tier))
 	}
 	var err error
 	for _, d := range slices.Backward(o.passes) {
@@ -298,7 +303,7 @@ func (r *run) prune(ctx context.Context, forward bool, tier int) error {
 		}
 		return nil
 	}
-	if first(tier) != r.seconds.name(tier) {
+	if valued(r.g.Game, tier) != first(tier) {
 		if err := r.firsts.remove(tier); err != nil {
 			return err
 		}
@@ -383,7 +388,7 @@ func (r *run) runJobs(ctx context.Context) error {
 	for tier := range r.last + 1 {
 		if !firsts[tier] {
 			r.skip(r.by.weight(step.Possible, tier))
-		} else if err := r.possible(ctx, tier); err != nil {
+		} else if err := r.runTier(ctx, &r.firsts, tier); err != nil {
 			return err
 		}
 		if tier > until {
@@ -405,7 +410,7 @@ func (r *run) runJobs(ctx context.Context) error {
 	for tier := r.last; tier >= 0; tier-- {
 		if !seconds[tier] {
 			r.skip(r.by.weight(step.Solve, tier))
-		} else if err := r.solveTier(ctx, tier); err != nil {
+		} else if err := r.runTier(ctx, &r.seconds, tier); err != nil {
 			return err
 		}
 		if err := r.prune(ctx, false, tier); err != nil {
@@ -418,45 +423,68 @@ func (r *run) runJobs(ctx context.Context) error {
 	return r.completeTable()
 }
 
-// possible runs PossibleMoves for a tier, or InitFirst for tier 0.
-func (r *run) possible(ctx context.Context, tier int) error {
-	_, tabled := r.tabled(tier)
-	job := &runner.Job{Name: first(tier), Step: step.Possible, Tier: tier, Parts: true,
-		Table: first(tier) == r.seconds.name(tier) && !tabled && r.UntilTier < 0}
-	if game.Loops(r.g.Game, tier) {
-		return r.by.(*byLayers).forward(ctx, job)
-	}
-	if tier == 0 {
-		job.Step = step.Init
-	} else if err := r.by.setPossible(ctx, job); err != nil {
-		return err
-	}
-	return r.execute(ctx, job, r.by.weight(step.Possible, tier), func(stats runner.Stats) error {
-		r.result.Tiers[tier] = cmp.Or(stats.Positions, stats.Records)
-		return r.commitTier(ctx, job, stats.Records)
-	})
+// A chain is the jobs of a tier in one direction: one, or, with inner moves, passes and, retrograde, values.
+type chain struct {
+	*outputs
+	tier  int
+	ended bool
+	done  []*dir    // the passes
+	index passIndex // of the last
+	share float64   // of the weight of the tier, done by the passes
 }
 
-// solveTier runs SolveMoves for a tier.
-func (r *run) solveTier(ctx context.Context, tier int) error {
-	_, tabled := r.tabled(tier)
-	job := &runner.Job{Name: second(tier), Step: step.Solve, Tier: tier, Predecessors: r.data.Dir(first(tier)), Table: !tabled, Parts: r.KeepAll}
-	if err := r.by.setSolve(ctx, job); err != nil {
-		return err
+// job returns the last job of the chain, without its input.
+func (c *chain) job(step string) *runner.Job {
+	_, tabled := c.run.tabled(c.tier)
+	values := valued(c.run.g.Game, c.tier) == c.directory(c.tier)
+	return &runner.Job{Name: c.directory(c.tier), Step: step, Tier: c.tier, Table: values && !tabled && c.run.UntilTier < 0, Parts: c.forward || c.run.KeepAll}
+}
+
+// runTier runs the jobs of a tier in one direction.
+func (r *run) runTier(ctx context.Context, of *outputs, tier int) error {
+	c := &chain{outputs: of, tier: tier}
+	loops := game.Loops(r.g.Game, tier)
+	if loops {
+		if err := c.resume(ctx); err != nil {
+			return err
+		}
 	}
-	return r.execute(ctx, job, r.by.weight(job.Step, tier), func(stats runner.Stats) error {
-		return r.commitTier(ctx, job, stats.Records)
-	})
+	for !c.ended {
+		job, err := r.by.next(ctx, c)
+		if err != nil || job == nil {
+			return err
+		}
+		if tier == 0 && job.Step == step.Possible {
+			job.Step = step.Init
+		}
+		weight, pass := r.by.weight(job.Step, tier), loops && job.Step != step.Values
+		if pass && job.Step != step.Begin {
+			weight = 0 // see progress
+		}
+		c.ended = !pass
+		if err := r.execute(ctx, job, weight, func(stats runner.Stats) error {
+			if pass {
+				return c.commitPass(ctx, job, stats)
+			}
+			return r.commitTier(ctx, job, stats)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // commitTier puts the shards that a job has written for the table there, and commits its directory: if that is complete,
 // so is the tier of the table.
-func (r *run) commitTier(ctx context.Context, job *runner.Job, records int64) error {
-	size, err := r.take(ctx, job, records)
+func (r *run) commitTier(ctx context.Context, job *runner.Job, stats runner.Stats) error {
+	if step.IsForward(job.Step) {
+		r.result.Tiers[job.Tier] = cmp.Or(stats.Positions, stats.Records)
+	}
+	size, err := r.take(ctx, job, stats.Records)
 	if err != nil {
 		return err
 	}
-	err = r.commit(job, records)
+	err = r.commit(job, stats.Records)
 	r.size += size
 	return err
 }

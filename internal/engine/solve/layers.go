@@ -40,7 +40,7 @@ func newLayers(r *run, g game.Game) *byLayers {
 func (b *byLayers) weight(name string, tier int) float64 {
 	all := b.rows[tier] / b.sum // of the retrograde jobs of the tier
 	switch {
-	case name == step.Possible:
+	case step.IsForward(name):
 		return 1 / float64(b.last+1)
 	case name == step.Solve:
 		return all
@@ -91,16 +91,6 @@ func (b *byLayers) send(ctx context.Context, job *runner.Job, of *outputs, first
 	return nil
 }
 
-func (b *byLayers) setPossible(ctx context.Context, job *runner.Job) error {
-	for _, o := range slices.Backward(b.firsts.of[:job.Tier]) { // the last that contains positions
-		if o != nil && o.shards && o.passes[0].seal.Records() > 0 {
-			job.BordersFrom = b.data.Dir(o.passes[0].name)
-			break
-		}
-	}
-	return b.send(ctx, job, &b.firsts, 0, job.Tier)
-}
-
 // weigh counts the rows of the tiers or, where these have been deleted, the positions.
 func (b *byLayers) weigh(ctx context.Context) error {
 	for tier := range b.rows {
@@ -120,17 +110,76 @@ func (b *byLayers) weigh(ctx context.Context) error {
 	return nil
 }
 
-func (b *byLayers) setSolve(ctx context.Context, job *runner.Job) error {
-	o, err := b.firsts.get(ctx, job.Tier)
+func (b *byLayers) next(ctx context.Context, c *chain) (*runner.Job, error) {
+	job, loops := c.job(step.Solve), game.Loops(b.g, c.tier)
+	if c.forward && len(c.done) == 0 {
+		job.Step = step.Possible
+		for _, o := range slices.Backward(b.firsts.of[:c.tier]) { // the last that contains positions
+			if o != nil && o.shards && o.passes[0].seal.Records() > 0 {
+				job.BordersFrom = b.data.Dir(o.passes[0].name)
+				break
+			}
+		}
+		return job, b.send(ctx, job, c.outputs, 0, c.tier)
+	}
+	job.BordersFrom = b.data.Dir(first(c.tier))
+	if !loops {
+		job.Edges, job.Runs, job.Absorb = []string{job.BordersFrom}, []string{job.BordersFrom}, 1
+		return job, b.send(ctx, job, c.outputs, c.tier+1, b.last+1)
+	}
+	if len(c.done) == 0 {
+		return job, b.setBegin(ctx, c, job)
+	}
+	at, inbox, err := c.next()
+	switch _, reversible := b.g.(game.Reversible); {
+	case err != nil:
+		return nil, err
+	case at == 0 && c.forward:
+		b.result.Tiers[c.tier] = c.index.First + c.index.Positions
+		b.done += (1 - c.share) * b.weight(step.Possible, c.tier)
+		return nil, nil
+	case !c.forward && !reversible: // of begin
+		job.Edges = []string{b.data.Dir(c.done[0].name)}
+	}
+	if at == 0 {
+		b.done += (1 - c.share) * b.weight(step.Ties, c.tier)
+		if sent, received := c.index.Sent, c.index.Received; sent != received {
+			return nil, fmt.Errorf("%s: its passes sent %d messages, but received %d: driver solve --overwrite starts over", job.Name, sent, received)
+		}
+		job.Step = step.Values
+		c.setRuns(job, 0)
+		job.Absorb = len(job.Runs)
+		return job, nil
+	}
+	job.Name, job.Pass, job.Inbox, job.Table = passName(c.forward, at), at.Pass(), inbox, false
+	if c.forward {
+		job.Step = step.Mark
+	} else if at.Pass() > layers.Ties {
+		job.Step = step.Ties
+	}
+	rows := int64(0)
+	for _, d := range inbox {
+		rows += d.Rows(at)
+	}
+	c.setRuns(job, rows)
+	return job, nil
+}
+
+// setBegin sets the input of the first retrograde job of a tier with inner moves.
+func (b *byLayers) setBegin(ctx context.Context, c *chain, job *runner.Job) error {
+	forward, err := b.firsts.get(ctx, c.tier)
 	if err != nil {
 		return err
 	}
-	job.BordersFrom = b.data.Dir(first(job.Tier))
-	if game.Loops(b.g, job.Tier) {
-		return b.backward(ctx, job, o)
+	job.Name, job.Step, job.Table = passName(false, job.Stage()), step.Begin, false
+	for _, d := range forward.passes {
+		job.Runs = append(job.Runs, b.data.Dir(d.name))
 	}
-	job.Edges, job.Runs, job.Absorb = []string{job.BordersFrom}, []string{job.BordersFrom}, 1
-	return b.send(ctx, job, &b.seconds, job.Tier+1, b.last+1)
+	job.Absorb = len(job.Runs)
+	if _, reversible := b.g.(game.Reversible); !reversible {
+		job.Edges = job.Runs
+	}
+	return b.send(ctx, job, c.outputs, c.tier+1, b.last+1)
 }
 
 func (b *byLayers) positions(o *output) (n int64, err error) {

@@ -201,8 +201,8 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
 		table: &store.Seal{Game: data.Game, Job: table.Dir},
 		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
-	r.firsts = outputs{run: r, name: first, forward: true, of: make([]*output, r.last+1)}
-	r.seconds = outputs{run: r, name: func(tier int) string { return valued(g, tier) }, of: make([]*output, r.last+1)}
+	r.firsts = outputs{run: r, forward: true, of: make([]*output, r.last+1)}
+	r.seconds = outputs{run: r, of: make([]*output, r.last+1)}
 	r.result.Tiers = slices.Repeat([]int64{-1}, r.last+1)
 	if o.Watch != nil {
 		o.Watch.journal.Store(r.journal)

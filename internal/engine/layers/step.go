@@ -183,6 +183,7 @@ type reducer struct {
 	writes Writes
 	kernel Kernel
 	shard  *PartWriter // nil: it is the output, or the step writes none
+	table  *PartWriter // the shard of the table; nil: the step writes none
 	states *PartWriter // nil: the step writes none
 	stored Stored
 	loader Loader
@@ -205,7 +206,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if err == nil {
 		err = r.reduce(in)
 	}
-	for _, file := range []*PartWriter{r.shard, r.states} {
+	for _, file := range []*PartWriter{r.shard, r.table, r.states} {
 		if file != nil {
 			err = file.Finish(err)
 		}
@@ -236,21 +237,24 @@ func (r *reducer) open(out *Outbox) (err error) {
 		}
 	}
 	if r.writes.States {
-		r.states, err = r.create(StatesName(r.o.Part), States)
+		r.states, err = r.create(StatesName(r.o.Part), States, jobdir.Packed)
 	}
 	if r.writes.Shards && r.pairs && err == nil {
-		r.shard, err = r.create(PartName(r.o.Part, jobdir.Packed), r.writes.Shard)
+		r.shard, err = r.create(PartName(r.o.Part, jobdir.Packed), r.writes.Shard, jobdir.Packed)
+	}
+	if r.shard != nil && r.writes.Shard == Values {
+		r.table, err = r.create(jobdir.ShardName(jobdir.TableRows, r.o.Part), Values, jobdir.Coded)
 	}
 	return err
 }
 
-// create creates a packed file of rows of a kind.
-func (r *reducer) create(name string, kind Kind) (*PartWriter, error) {
+// create creates a file of rows of a kind.
+func (r *reducer) create(name string, kind Kind, c jobdir.Codec) (*PartWriter, error) {
 	file, err := r.o.Create(name)
 	if err != nil {
 		return nil, err
 	}
-	return NewPartWriter(file, r.g, r.o.Tier, kind, jobdir.Packed), nil
+	return NewPartWriter(file, r.g, r.o.Tier, kind, c), nil
 }
 
 // rowsAtOnce returns how many absorbed states a batch has at most: a position has several other rows.
@@ -347,7 +351,9 @@ func (r *reducer) do(last uint64) (err error) {
 	switch made := rows.Made(r.writes.Shard); {
 	case r.shard != nil:
 		r.Records += int64(len(made))
-		err = r.shard.Append(made)
+		if err = r.shard.Append(made); err == nil && r.table != nil {
+			err = r.table.Append(made)
+		}
 	case r.writes.Shards:
 		err = r.write(made, r.writes.Shard)
 	}

@@ -126,8 +126,8 @@ func TestPairs(t *testing.T) {
 	}
 	r, shards := &paired{t: t, random: random, jobs: make(map[string]int)}, 0
 	for _, g := range games {
-		want := solved.Dir(t, g, func(o *solve.Options) {})
-		got := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers = r, 3 })
+		want := solved.Dir(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
+		got := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.Final = r, 3, solve.FinalYes })
 		solved.SameText(t, store.Local{}, got, want)
 		shards += len(must.Get(filepath.Glob(filepath.Join(got, table.Dir, "tier-*-*.lists")))(t))
 	}

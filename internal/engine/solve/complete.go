@@ -44,12 +44,6 @@ func (r *run) sealOf(ctx context.Context, name string) (*store.Seal, error) {
 	return seal, nil
 }
 
-// complete reports whether a directory exists and matches its seal.
-func (r *run) complete(ctx context.Context, name string) (bool, error) {
-	seal, err := r.sealOf(ctx, name)
-	return seal != nil, err
-}
-
 // checkTable reports whether the table exists and matches its seal. The seal of a damaged
 // table becomes the seal of its tiers. A table of another game is an error: we must not change
 // it.
@@ -229,14 +223,16 @@ func (r *run) syncKept() error {
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
 func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
 	for tier := range game.LastTier(m.Game) + 1 {
-		err := eachDir(m.Game, tier, func(name string) ([]int, error) {
-			if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
-				return nil, err
+		for _, forward := range []bool{true, false} {
+			err := eachDir(m.Game, tier, forward, func(name string, _ layers.Stage) ([]int, error) {
+				if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
+					return nil, err
+				}
+				return receiversIn(fsys, path.Join(data, name), m.Game)
+			})
+			if err != nil {
+				return err
 			}
-			return receiversIn(fsys, path.Join(data, name), m.Game)
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -257,10 +253,11 @@ func receiversIn(fsys store.FS, dir string, g game.Game) ([]int, error) {
 // wantsFinal reports whether the text of all positions must be written. It sets result.Final
 // to whether the text will exist then.
 func (r *run) wantsFinal(ctx context.Context) (bool, error) {
-	there, err := r.complete(ctx, FinalDir) // an earlier run may have written it
+	seal, err := r.sealOf(ctx, FinalDir) // an earlier run may have written it
 	if err != nil {
 		return false, err
 	}
+	there := seal != nil
 	wanted := !there && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit)
 	r.result.Final = there || wanted
 	if err := r.damage[FinalDir]; err != nil && !wanted {

@@ -47,24 +47,22 @@ func valued(g game.Game, tier int) string {
 	return second(tier)
 }
 
-// eachDir calls do for each directory that the jobs of a tier write. do returns the numbers of the stages to which the
-// directory of a pass sends.
-func eachDir(g game.Game, tier int, do func(name string) (receivers []int, err error)) error {
-	for _, forward := range []bool{true, false} {
-		var err error
-		if game.MethodOf(g).Layers != nil && game.Loops(g, tier) {
-			err = eachPass(tier, forward, func(name string, _ layers.Stage) ([]int, error) { return do(name) })
-		} else if forward {
-			_, err = do(first(tier))
-		}
-		if err != nil {
+// eachDir calls do for each directory that the jobs of a tier write in one direction. do returns the numbers of the stages
+// to which the directory sends.
+func eachDir(g game.Game, tier int, forward bool, do func(name string, at layers.Stage) (receivers []int, err error)) error {
+	name := first(tier)
+	switch loops := game.Loops(g, tier); {
+	case loops && forward:
+		return eachPass(tier, true, do)
+	case loops:
+		if err := eachPass(tier, false, do); err != nil {
 			return err
 		}
+		fallthrough
+	case !forward:
+		name = valued(g, tier)
 	}
-	if valued(g, tier) == first(tier) {
-		return nil
-	}
-	_, err := do(second(tier))
+	_, err := do(name, layers.At(tier, 0))
 	return err
 }
 
@@ -129,8 +127,7 @@ type tierState struct {
 	keepAll bool
 	valued  bool // whether the forward job of the last tier gives it values
 
-	// The functions return the output of a tier.
-	first, second func(tier int) *output
+	first, second []*output // by tier
 }
 
 // toRun returns, by tier, which jobs must run: those of tiers that are not in the table, those of which all directories are
@@ -139,11 +136,11 @@ func (s *tierState) toRun() (first, second []bool) {
 	last := len(s.tabled) - 1
 	first, second = make([]bool, last+1), make([]bool, last+1)
 	for tier := 0; tier <= last && !s.stop; tier++ {
-		second[tier] = s.second(tier).mustRun(s.keepAll, second) || !s.tabled[tier]
+		second[tier] = s.second[tier].mustRun(s.keepAll, second) || !s.tabled[tier]
 	}
 	for tier := s.until; tier >= 0; tier-- {
 		wanted := s.keepAll || second[tier] || s.stop && !s.tabled[tier]
-		first[tier] = s.first(tier).mustRun(wanted, first)
+		first[tier] = s.first[tier].mustRun(wanted, first)
 	}
 	if s.valued {
 		first[last], second[last] = first[last] || second[last], false
@@ -230,19 +227,16 @@ func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error
 		passes = append(passes, d)
 		return d.receivers, err
 	}
-	loops := game.Loops(s.run.g.Game, tier)
-	if loops && (s.forward || s.run.KeepAll) {
-		err = eachPass(tier, s.forward, open)
-	}
-	if !loops || !s.forward && err == nil {
-		passes = nil
+	if s.forward || s.run.KeepAll {
+		err = eachDir(s.run.g.Game, tier, s.forward, open)
+	} else {
 		_, err = open(s.directory(tier), layers.At(tier, 0))
 	}
-	if err != nil {
-		passes = nil
-	}
-	if err == errLacking {
-		err = nil
+	switch {
+	case err == errLacking:
+		return nil, nil
+	case err == nil && !s.forward:
+		passes = passes[len(passes)-1:]
 	}
 	return passes, err
 }
@@ -332,15 +326,17 @@ func (r *run) prune(ctx context.Context, forward bool, tier int) error {
 func (r *run) canKeep(ctx context.Context) error {
 	for tier := range r.last + 1 {
 		_, solved := r.tabled(tier)
-		err := eachDir(r.g.Game, tier, func(dir string) ([]int, error) {
-			seal, err := r.canKeepDir(ctx, dir, solved)
-			if err != nil || seal == nil {
-				return nil, err
+		for _, forward := range []bool{true, false} {
+			err := eachDir(r.g.Game, tier, forward, func(name string, _ layers.Stage) ([]int, error) {
+				seal, err := r.canKeepDir(ctx, name, solved)
+				if err != nil || seal == nil {
+					return nil, err
+				}
+				return receiversIn(r.data.FS, r.data.Dir(name), r.g.Game)
+			})
+			if err != nil {
+				return err
 			}
-			return receiversIn(r.data.FS, r.data.Dir(dir), r.g.Game)
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -351,18 +347,16 @@ func (r *run) plan(ctx context.Context, until int) (firsts, seconds []bool, err 
 	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.g.Game, r.last) == first(r.last)}
 	for tier := range r.last + 1 {
 		_, tabled := r.tabled(tier)
-		s.tabled = append(s.tabled, tabled)
-	}
-	look := func(of *outputs) func(tier int) *output {
-		return func(tier int) *output {
-			o, failed := of.look(ctx, tier)
-			if failed != nil {
-				err, o = failed, new(output)
-			}
-			return o
+		o, err := r.firsts.look(ctx, tier)
+		if err != nil {
+			return nil, nil, err
 		}
+		p, err := r.seconds.look(ctx, tier)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.tabled, s.first, s.second = append(s.tabled, tabled), append(s.first, o), append(s.second, p)
 	}
-	s.first, s.second = look(&r.firsts), look(&r.seconds)
 	firsts, seconds = s.toRun()
 	for tier := range firsts {
 		if err == nil && firsts[tier] {

@@ -105,11 +105,11 @@ func (c *chain) commitPass(ctx context.Context, job *runner.Job, stats runner.St
 	next.Sent, next.Received = next.Sent+stats.Inner, next.Received+stats.Received
 	states, records := stats.Records, int64(0)
 	if job.Step != step.Solve && job.Step != step.Ties {
-		n, err := stateRecords(job)
+		files, err := jobdir.SealAll(job.FS, job.Output)
 		if err != nil {
 			return err
 		}
-		states, records = n, stats.Records
+		states, records = statesIn(&store.Seal{Files: files}), stats.Records
 	}
 	stay := len(next.Runs) - absorbed
 	next.Runs = append(slices.Clone(next.Runs[:stay]), stateRun{job.Name, states})
@@ -143,19 +143,6 @@ func (c *chain) progress() float64 {
 	}
 	c.share = float64(c.index.Positions) / float64(max(1, c.index.First))
 	return (c.share - before) * c.run.by.weight(step.Ties, c.tier)
-}
-
-// stateRecords returns the number of states in the output of a job.
-func stateRecords(job *runner.Job) (n int64, err error) {
-	entries, err := job.FS.ReadDir(job.Output)
-	for _, e := range entries {
-		if err == nil && layers.IsStates(e.Name()) {
-			var f store.SealedFile
-			f, err = jobdir.Seal(job.FS, path.Join(job.Output, e.Name()))
-			n += int64(f.Records)
-		}
-	}
-	return n, err
 }
 
 // prune deletes states that have been absorbed, and messages that have been received.

@@ -20,7 +20,7 @@ func tiersOf(set []bool) string {
 // A directory is written as its tier, followed by "-" if its shards are missing, and by ">" and
 // the digits of the tiers that its messages are for; "!" if they have been deleted: "2>34!". One that is not written is
 // missing, and may have been for any tier; by blocks, for the next one in the forward pass.
-func parseDirs(t *testing.T, text string, blocks, forward bool) func(int) *output {
+func parseDirs(t *testing.T, text string, blocks, forward bool) (all []*output) {
 	dirs := make(map[int]*output)
 	for _, f := range strings.Fields(text) {
 		o := &output{shards: true}
@@ -38,17 +38,20 @@ func parseDirs(t *testing.T, text string, blocks, forward bool) func(int) *outpu
 		}
 		dirs[tier] = o
 	}
-	return func(tier int) *output {
-		switch o := dirs[tier]; {
-		case o != nil:
-			return o
-		case !blocks:
-			return &output{dropped: true, receivers: []int{0, 1, 2, 3, 4}}
-		case forward:
-			return &output{dropped: true, receivers: []int{tier + 1}}
+	for tier := range 5 {
+		o := dirs[tier]
+		if o == nil {
+			o = new(output)
+			switch {
+			case !blocks:
+				o = &output{dropped: true, receivers: []int{0, 1, 2, 3, 4}}
+			case forward:
+				o = &output{dropped: true, receivers: []int{tier + 1}}
+			}
 		}
-		return new(output)
+		all = append(all, o)
 	}
+	return all
 }
 
 // TestToRun checks which jobs of a game with five tiers run.

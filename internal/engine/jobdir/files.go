@@ -70,10 +70,11 @@ func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) &&
 
 func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
 
-// The names of the packed files whose shards a job writes for the table.
+// The names of the packed files whose shards a job writes for the table: TablePart and their suffix.
 const (
-	TableBlocks = "_table" + blocksSuffix
-	TableRows   = "_table" + ListsSuffix
+	TablePart   = "_table"
+	TableBlocks = TablePart + blocksSuffix
+	TableRows   = TablePart + ListsSuffix
 )
 
 // ShardName returns the name of the i-th shard of a packed file.

@@ -1,18 +1,18 @@
-// Package solve runs the loop of jobs that solves a game. It decides which job is next, what
-// the job reads, which directories can be deleted, and where an interrupted run continues.
-// Everything that differs between blocks and layers is in records. Which jobs must run is decided by the
-// pure functions in plan.go. The package knows neither how a runner executes a job nor what a
-// step computes.
+// Package solve runs the jobs that solve a game. It decides which job is next, what
+// the job reads, which directories can be deleted, and where an interrupted run continues (graph.go).
+// Everything that differs between blocks and layers is in a method. The package knows neither how a runner executes a job
+// nor what a step computes.
 //
 // The jobs of a game solved by blocks are InitFirst, PossibleMoves from the first tier to the
-// last, SolveMoves from the last to the first, the table, and FinalMoves:
+// last, SolveMoves from the last to the first, which write the table, and FinalMoves:
 //
 //	tier     0           1                 N
 //	      data_first0 → data_first1 → … → data_firstN      possible, forward
 //	           ↘             ↘                 ↓
-//	      data_second0 ← data_second1 ← … ←────┘           solve, backward
-//	           ↓             ↓                 ↓
-//	      table/tier-00  table/tier-01 …  table/tier-N  →  final
+//	      table/tier-00 ← table/tier-01 ← … table/tier-N   solve, backward  →  final
+//
+// The directory of a solve job, data_secondN, has its values as well with --keep all, and for runners that need all
+// positions of tiers of which the table stores half; then the next job reads them there.
 //
 // In a game solved by layers (see package layers), a tier receives messages from every earlier
 // tier that has moves into it and, backward, from every later tier that it has moves into. The

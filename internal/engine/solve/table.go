@@ -16,6 +16,8 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
+// The jobs that give positions values write the shards of the table, which move there when the job is committed.
+
 // TiersSeal is a file in the directory of the table: as long as the table is incomplete, it is
 // the seal of the tiers that have been written.
 const TiersSeal = "_tiers"
@@ -108,35 +110,32 @@ const leastShard = 1 << 10
 // records of the tier. If the shards of tasks are not complete, because an earlier driver was killed while it moved
 // them, or are too small, another one is written from the parts.
 func (r *run) take(ctx context.Context, job *runner.Job, records int64) (size int64, err error) {
-	files, complete, err := shardsIn(job, records)
-	drop := !job.Table || !complete || len(files) > 1 && records < leastShard*int64(len(files))
-	for _, f := range files {
-		if err == nil && drop {
-			err = job.FS.RemoveAll(path.Join(job.Output, f.Name))
+	name := path.Base(table.TierFile(r.g.Game, job.Tier))
+	files, complete, err := shardsIn(job, path.Ext(name), records)
+	if !job.Table || !complete || records < leastShard*int64(len(files)) && len(files) > 1 {
+		for _, f := range files {
+			err = errors.Join(err, job.FS.RemoveAll(path.Join(job.Output, f.Name)))
 		}
+		files = nil
 	}
 	if err != nil || !job.Table {
 		return 0, err
 	}
-	if drop || len(files) == 0 {
+	if files == nil {
 		if err := job.WriteTable(ctx); err != nil {
 			return 0, err
 		}
-		if files, complete, err = shardsIn(job, records); err != nil {
-			return 0, err
-		}
-		if !complete {
-			return 0, &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("no values of its %s", numfmt.Count(records, "record"))}
+		if files, complete, err = shardsIn(job, path.Ext(name), records); err == nil && !complete {
+			err = &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("no values of its %s", numfmt.Count(records, "record"))}
 		}
 	}
-	data, name := r.data, path.Base(table.TierFile(r.g.Game, job.Tier))
-	if len(r.table.Files) == 0 {
-		if err := data.FS.MkdirAll(data.Dir(table.Dir)); err != nil {
-			return 0, err
+	if err == nil && len(r.table.Files) == 0 {
+		if err = r.data.FS.MkdirAll(r.data.Dir(table.Dir)); err == nil {
+			err = r.data.FS.Sync(r.data.Path)
 		}
-		if err := data.FS.Sync(data.Path); err != nil {
-			return 0, err
-		}
+	}
+	if err != nil {
+		return 0, err
 	}
 	r.table.Files = slices.DeleteFunc(r.table.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) == name })
 	for i, f := range files {
@@ -144,34 +143,28 @@ func (r *run) take(ctx context.Context, job *runner.Job, records int64) (size in
 		if f.Name = name; len(files) > 1 {
 			f.Name = jobdir.ShardName(name, i)
 		}
-		if err := data.CommitFile(at, path.Join(table.Dir, f.Name)); err != nil {
+		if err := r.data.CommitFile(at, path.Join(table.Dir, f.Name)); err != nil {
 			return 0, err
 		}
 		r.table.Files = append(r.table.Files, f)
 		size += f.Length
 	}
 	r.table.Sort()
-	if err := r.table.Replace(data.FS, data.Dir(table.Dir), TiersSeal); err != nil {
-		return 0, err
-	}
-	return size, nil
+	return size, r.table.Replace(r.data.FS, r.data.Dir(table.Dir), TiersSeal)
 }
 
 // shardsIn returns the shards of the table in the output of a job, and whether they have all of its records.
-func shardsIn(job *runner.Job, records int64) (files []store.SealedFile, complete bool, err error) {
-	for _, name := range []string{jobdir.TableBlocks, jobdir.TableRows} {
-		shards, failed := jobdir.Shards(job.FS, path.Join(job.Output, name))
-		err = errors.Join(err, failed)
-		for _, shard := range shards {
-			f, failed := jobdir.Seal(job.FS, shard)
-			if jobdir.Damaged(failed) {
-				f, failed, records = store.SealedFile{Name: path.Base(shard)}, nil, -1
-			}
-			err = errors.Join(err, failed)
-			files, records = append(files, f), records-int64(f.Records)
+func shardsIn(job *runner.Job, suffix string, records int64) (files []store.SealedFile, complete bool, err error) {
+	shards, err := jobdir.Shards(job.FS, path.Join(job.Output, jobdir.TablePart+suffix))
+	complete = true
+	for _, shard := range shards {
+		f, failed := jobdir.Seal(job.FS, shard)
+		if jobdir.Damaged(failed) {
+			f, complete, failed = store.SealedFile{Name: path.Base(shard)}, false, nil
 		}
+		files, records, err = append(files, f), records-int64(f.Records), errors.Join(err, failed)
 	}
-	return files, records == 0, err
+	return files, complete && records == 0, err
 }
 
 // completeTable seals the directory of the table, and deletes our other files in it.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -92,7 +91,7 @@ func solveTable(t *testing.T, g game.Game) *tables.Table {
 	t.Helper()
 	dir := t.TempDir()
 	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Final: solve.FinalNo, UntilTier: -1}
 	must.Get(solve.Run(t.Context(), data, g, o))(t)
 	must.OK(t, data.Close())
 	return must.Get(tables.OpenOf(store.Local{}, dir, g))(t)

@@ -54,7 +54,7 @@ var solvedOnce = sync.OnceValues(func() (files map[string][]byte, err error) {
 		return nil, err
 	}
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Final: solve.FinalNo, UntilTier: -1}
 	if _, err := solve.Run(context.Background(), data, g, o); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 	name := filepath.Join(dir, table.TierFile(g, tier))
 	in := must.Get(jobdir.OpenTier(store.Local{}, name, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
-	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
+	w := jobdir.NewWriter(out, g, tier)
 	ranges := must.Get(in.Ranges())(t)
 	c := in.Cursor(0)
 	changed := false
@@ -127,7 +127,7 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 		} else {
 			break
 		}
-		chunk := jobdir.NewChunk(g, jobdir.Packed)
+		chunk := jobdir.NewChunk(g)
 		chunk.Add(b)
 		must.OK(t, w.Append(chunk))
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
@@ -59,7 +58,7 @@ func tableOf(t *testing.T, g game.Game, tiers [][]layers.Row) memory {
 func writeList(t *testing.T, m memory, g game.Game, tier int, rows []layers.Row) {
 	t.Helper()
 	file := must.Get(m.Create(TierFile(g, tier)))(t)
-	w := layers.NewPartWriter(file, g, tier, layers.Values, jobdir.Packed)
+	w := layers.NewPartWriter(file, g, tier, layers.Values)
 	must.OK(t, w.Finish(w.Append(rows)))
 }
 

@@ -24,7 +24,6 @@ import (
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -92,7 +91,7 @@ func (s *subject) prepare(t *testing.T) {
 		data := must.Get(store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o.Runner, o.UntilTier, o.Final, o.Combine = &stopper{at: s.stop}, -1, solve.FinalYes, true
-		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Codec == jobdir.Packed)}
+		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Lines == false)}
 		if o.KeepAll {
 			o.Remember["keep"] = "all"
 		}
@@ -106,9 +105,9 @@ func (s *subject) prepare(t *testing.T) {
 	run("--keep all --compress --final yes")
 	run("--reducers 2 --final yes --until-tier " + s.until)
 	run("--reducers 2 --final yes --keep all --until-tier " + s.until)
-	half(solve.Options{Reducers: 2, Codec: jobdir.Packed})
-	half(solve.Options{Reducers: 2, Codec: jobdir.Packed, KeepAll: true})
-	half(solve.Options{Reducers: 2, Codec: jobdir.Text, KeepAll: true})
+	half(solve.Options{Reducers: 2})
+	half(solve.Options{Reducers: 2, KeepAll: true})
+	half(solve.Options{Reducers: 2, KeepAll: true})
 
 	s.final = must.Get(finalText(s.solved))(t)
 	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {

@@ -16,7 +16,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -75,7 +74,7 @@ type Start struct {
 	Memory int    // --memory in bytes, for all processes
 	Own    int    // the part of it that belongs to this process: all, unless Prepare sets it
 	Method game.Method
-	// Options are those of the command line. Prepare may set Codec, and Reducers if it is 0: the user has not
+	// Options are those of the command line. Prepare may set Reducers if it is 0: the user has not
 	// given it.
 	Options *Options
 	hdfs    *hadoop.FS     // FS, if it is HDFS
@@ -90,10 +89,9 @@ func (s *Start) Needs(least int) error {
 	return command.Usagef("--memory %dM: %s needs at least %dM", s.Memory>>20, s.Method.Game.Spec(), (least-1)>>20+1)
 }
 
-// A Preflighter checks the preconditions of a run before anything is written. codec is the form of the
-// tiers' directories, data the path of the data directory.
+// A Preflighter checks the preconditions of a run before anything is written. data is the path of the data directory.
 type Preflighter interface {
-	Preflight(ctx context.Context, g game.Game, codec Codec, data string) error
+	Preflight(ctx context.Context, g game.Game, data string) error
 }
 
 // A Keeper executes jobs that go on after their driver has died. Keeps reports whether such a job still
@@ -106,16 +104,15 @@ type Keeper interface {
 type (
 	// An FS is a file system.
 	FS = store.FS
-	// A JobRunner executes jobs. Run(ctx, *Job) writes the parts of a job, part-00000 and so on, into
+	// A JobRunner executes jobs. Run(ctx, *Job) writes the shards of a job into
 	// Job.Output, and returns its Stats. When ctx is done, it stops what it has started and returns the
 	// error of ctx. The caller commits the directory.
 	JobRunner = runner.Runner
 	// A Halver is a JobRunner that can store half of the positions.
 	Halver = runner.Halver
 	// A Job is one map and reduce, with open files: it cannot be given to another process. A runner that
-	// starts mappers and reducers (package cli/stream) asks it for their input (Texts, OpenText), their
-	// environment (Environment), and the reducer of a line (Partition). It leaves jobs for which Texts
-	// returns false to Inline.
+	// starts mappers and reducers (package cli/stream) asks it for their input (OpenLines), their
+	// environment (Environment), and the reducer of a line (Partition), and gives it their output (WriteShard).
 	Job = runner.Job
 	// Stats are the statistics of a finished job. A runner must return them: Stats.Count sets them from
 	// the counters of the tasks. The run fails if Records is not the number of records in the parts.
@@ -124,18 +121,10 @@ type (
 	Progress = runner.Progress
 	// Options are the options of a run.
 	Options = solve.Options
-	// A Codec is the form of a directory: Text or Packed.
-	Codec = jobdir.Codec
 )
 
 // Usagef returns an error of the command line: the program prints it, and ends with exit status 2.
 func Usagef(format string, args ...any) error { return command.Usagef(format, args...) }
-
-// The forms of directories.
-const (
-	Text   = jobdir.Text
-	Packed = jobdir.Packed
-)
 
 // A Solve is a command line of driver solve for a Runner that solves elsewhere.
 type Solve struct {

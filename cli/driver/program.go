@@ -7,9 +7,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/result/compare"
+	"github.com/treereduce/treereduce/internal/trial"
 )
 
 // The suffixes of program names.

@@ -16,14 +16,13 @@ import (
 	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
-	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/trial"
 )
 
 var (
@@ -140,9 +139,6 @@ func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
 	o := s.Options
 	if o.Reducers == 0 {
 		o.Reducers = pipe.Reducers(s.Method, s.Memory)
-	}
-	if len(p.programs) > 0 && !o.KeepAll {
-		o.Codec = jobdir.Text // the programs print text
 	}
 	if err := s.Needs(pipe.Least(s.Method, o.Reducers)); err != nil {
 		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)

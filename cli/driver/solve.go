@@ -25,7 +25,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/notation"
@@ -71,7 +70,7 @@ func (p *program) solveFlags(f *solveFlags, all []Runner) []cli.Flag {
 		&cli.BoolFlag{Name: "overwrite", Destination: &f.overwrite, Usage: "start over, and delete treereduce's files in the directory"},
 		&cli.BoolFlag{Name: "replace", Destination: &f.replace, Usage: "print the result if this game is solved there; otherwise replace a finished run of less than a minute"},
 		&cli.StringFlag{Name: "keep", Destination: &f.keep, Usage: "directories of tiers: final deletes them when no job needs them, all keeps them", Value: "final"},
-		&cli.BoolFlag{Name: "compress", Destination: &f.compress, Usage: "with --keep all, keep directories of tiers packed, not as text"},
+		&cli.BoolFlag{Name: "compress", Destination: &f.compress, Usage: "with --keep all, keep directories of tiers without lines"},
 		&cli.StringFlag{Name: "final", Destination: &f.final, Usage: fmt.Sprintf("write all positions as text, DIR/final: yes, no, or auto (yes up to %s positions)", numfmt.Number(solve.FinalLimit)), Value: string(solve.FinalAuto)},
 		&cli.IntFlag{Name: "until-tier", Destination: &f.untilTier, Usage: "find the positions of tiers 0 to `N`, and stop", Value: -1, DefaultText: "all"},
 		&cli.BoolFlag{Name: "combine", Destination: &f.combine, Usage: "merge equal keys in the mappers", Value: true},
@@ -94,7 +93,6 @@ func (f *solveFlags) options() (o solve.Options, memory int, err error) {
 	o = solve.Options{
 		Reducers:  f.reducers,
 		Combine:   f.combine,
-		Codec:     jobdir.Packed,
 		Final:     solve.Final(f.final),
 		UntilTier: f.untilTier,
 		Remember:  make(map[string]string),
@@ -105,9 +103,8 @@ func (f *solveFlags) options() (o solve.Options, memory int, err error) {
 			o.Remember[name] = textOf(value)
 		}
 	}
-	if o.KeepAll = f.keep == "all"; o.KeepAll && !f.compress {
-		o.Codec = jobdir.Text
-	}
+	o.KeepAll = f.keep == "all"
+	o.Lines = o.KeepAll && !f.compress
 	size, err := numfmt.ParseSize(f.memory)
 	switch {
 	case f.keep != "final" && !o.KeepAll:
@@ -355,7 +352,7 @@ func (r *run) solve(ctx context.Context, o solve.Options, note string) error {
 func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) {
 	place := r.place
 	if jobs, ok := o.Runner.(Preflighter); ok {
-		err := jobs.Preflight(ctx, r.Game, o.Codec, place.Path)
+		err := jobs.Preflight(ctx, r.Game, place.Path)
 		if err := command.Stopped(ctx, err); err != nil {
 			return nil, err
 		}

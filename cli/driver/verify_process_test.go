@@ -31,10 +31,10 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	name := filepath.Join(dir, table.TierFile(g, tier))
 	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
-	w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
+	w := jobdir.NewWriter(out, g, tier)
 	c := in.Cursor(0)
 	for _, rng := range must.Get(in.Ranges())(t) {
-		b, chunk := new(block.Block), jobdir.NewChunk(g, jobdir.Packed)
+		b, chunk := new(block.Block), jobdir.NewChunk(g)
 		must.Get(c.Load(b, rng))(t)
 		change(b)
 		chunk.Add(b)

@@ -21,9 +21,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
-	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -225,14 +223,13 @@ func options(c *cli.Context, m game.Method) (o step.Options, err error) {
 		return o, command.Usagef("--last-round %q: expected true or false", text)
 	}
 	if text := os.Getenv(command.Environment("reducers")[0]); text != "" {
-		o.Codec = jobdir.Packed
 		if o.Reducers, err = strconv.Atoi(text); err != nil || o.Reducers < 1 {
 			return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
 		}
 	}
 	if m.Layers != nil {
 		err = layerOptions(c, m.Layers, &o)
-	} else if o.Codec == jobdir.Packed {
+	} else if o.Reducers > 0 {
 		o.Tier, err = tier(c, m.Blocks)
 	}
 	return o, err
@@ -258,9 +255,6 @@ func inTask() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 // A reducer knows the number of its partition and the output directory.
 func source() string {
 	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
-		if os.Getenv("mapred_input_format_class") == hadoop.TogetherFormat {
-			return file + " and files after it"
-		}
 		if start := os.Getenv("mapreduce_map_input_start"); start != "" && start != "0" {
 			return file + step.SplitMark + start
 		}

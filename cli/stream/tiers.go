@@ -11,7 +11,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -19,7 +18,7 @@ import (
 // blocks runs one side of a step of a game that is solved by blocks.
 func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 	in := t.in
-	if t.o.Codec == jobdir.Packed {
+	if t.o.Reducers > 0 {
 		t.o.Predecessors = os.Getenv(command.Environment("parents")[0])
 		files, err := t.openFiles("the part")
 		if err != nil {
@@ -41,7 +40,7 @@ func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 // are files; its output is its shard, which is a file, too, if records are packed.
 func (t *task) layers(g game.Game) (n step.Counters, err error) {
 	in, writes := t.in, t.work.reduces && t.name != step.Final
-	if writes || t.o.Codec == jobdir.Packed {
+	if writes || t.o.Reducers > 0 {
 		if writes {
 			err = t.checkReduce(g)
 		}
@@ -61,9 +60,7 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 				return n, err
 			}
 		}
-		if os.Getenv(command.Environment("packed")[0]) == "true" {
-			t.o.Codec = jobdir.Packed
-		}
+		t.o.ByHand = t.o.Reducers == 0 && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
 	}
 	return t.work.layers(t.name, g, in, t.out, t.o)
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -513,7 +512,7 @@ func solveNew(t testing.TB, g game.Game) uint64 {
 // solveInto solves a game into a directory, with changed options.
 func solveInto(t testing.TB, dir string, g game.Game, change func(*solve.Options)) (positions uint64, err error) {
 	t.Helper()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Final: solve.FinalNo, UntilTier: -1}
 	change(&o)
 	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer func() { must.OK(t, data.Close()) }()
@@ -556,7 +555,7 @@ func compareRules(t *testing.T, command string, brute *naive.Rules, want map[uin
 	dir := t.TempDir()
 	if err == nil {
 		_, err = solveInto(t, dir, g, func(o *solve.Options) {
-			o.Reducers, o.Codec = 1+seed%3, []jobdir.Codec{jobdir.Packed, jobdir.Text}[seed%2]
+			o.Reducers, o.Lines = 1+seed%3, seed%2 == 1
 		})
 	}
 	if refused != "" || err != nil {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -220,7 +219,7 @@ func (d *driver) drive(ctx context.Context, mode store.Mode) (err error) {
 	if err := c.Start(d.g.Spec(), mode); err != nil {
 		return err
 	}
-	o := solve.Options{Runner: d.jobs, Reducers: 2, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1, KeepAll: d.keep}
+	o := solve.Options{Runner: d.jobs, Reducers: 2, Final: solve.FinalYes, UntilTier: -1, KeepAll: d.keep}
 	if _, err := solve.Run(ctx, data, d.g, o); err != nil {
 		return err
 	}

@@ -255,7 +255,7 @@ func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, valu
 	name := filepath.Join(t.TempDir(), "tier.blocks")
 	file := must.Get(os.Create(name))(t)
 	want := make(map[game.Position]byte)
-	w := jobdir.NewWriter(file, g, tier, jobdir.Packed)
+	w := jobdir.NewWriter(file, g, tier)
 	for _, b := range blocks {
 		clear(b.Open)
 		must.OK(t, w.Add(b))

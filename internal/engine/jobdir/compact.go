@@ -44,7 +44,7 @@ func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, l
 
 // NewChunk returns an empty chunk of the tier.
 func (c *Compact) NewChunk() *Chunk {
-	chunk := NewChunk(c.g, Packed)
+	chunk := NewChunk(c.g)
 	chunk.packed.SetCompact(game.DeducerOf(c.g), c.model)
 	return chunk
 }
@@ -93,7 +93,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		keep = half.Keep
 	}
 	if game.DeducerOf(g) == nil {
-		w := NewWriter(out, g, in.tier, Packed)
+		w := NewWriter(out, g, in.tier)
 		return w.Finish(w.appendTier(ctx, in, keep))
 	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)

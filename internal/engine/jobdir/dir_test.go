@@ -41,12 +41,12 @@ func newDir(t *testing.T, name string) string {
 
 // writeTier writes records into a sealed directory, the first n and the others each into a
 // shard of their own.
-func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n int, c jobdir.Codec) string {
+func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n int) string {
 	t.Helper()
 	dir := newDir(t, "data_first9")
 	for i, some := range [][]streamfmt.Record{recs[:n], recs[n:]} {
-		out := must.Get(os.Create(filepath.Join(dir, jobdir.PartName(i, c))))(t)
-		w := jobdir.NewWriter(out, g, tier, c)
+		out := must.Get(os.Create(filepath.Join(dir, jobdir.PartName(i))))(t)
+		w := jobdir.NewWriter(out, g, tier)
 		if err := w.Finish(w.AppendLines(strings.NewReader(records.Text(some, streamfmt.KeyWidth(g.KeyBits()))), "in")); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func linesOf(dir string, g game.Tiered, tier int) (string, error) {
 	return out.String(), err
 }
 
-// TestTier writes a tier in both forms and reads it back: all records in order, any range in
+// TestTier writes a tier and reads it back: all records in order, any range in
 // any order, and the numbers of records by value.
 func TestTier(t *testing.T) {
 	const tier = 9
@@ -85,48 +85,46 @@ func TestTier(t *testing.T) {
 		border++
 	}
 	want := records.Text(recs, streamfmt.KeyWidth(g.KeyBits()))
-	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		dir := writeTier(t, g, tier, recs, border, c)
-		if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); err != nil {
-			t.Errorf("%s: %v", c, err)
+	dir := writeTier(t, g, tier, recs, border)
+	if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); err != nil {
+		t.Errorf("%v", err)
+	}
+	if got, err := linesOf(dir, g, tier); err != nil || got != want {
+		t.Errorf("the lines change on their way: %v", err)
+	}
+	in := must.Get(jobdir.OpenTier(store.Local{}, dir, g, tier))(t)
+	defer in.Close()
+	if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts {
+		t.Errorf("tier %d, %d ranges, %v; want %d, %d, %v", in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
+	}
+	ranges, err := in.Ranges()
+	if err != nil || len(ranges) != in.Len() || !slices.IsSorted(ranges) {
+		t.Fatalf("ranges %x, %v", ranges, err)
+	}
+	cursor := in.Cursor(100)
+	var b block.Block
+	var v streamfmt.View
+	for range 2000 {
+		rng := ranges[r.IntN(in.Len())] + r.Uint64N(2)
+		below, _ := slices.BinarySearch(ranges, rng)
+		if n, err := cursor.Search(rng); err != nil || n != below {
+			t.Fatalf("%d ranges below %#x, %v, want %d", n, rng, err, below)
 		}
-		if got, err := linesOf(dir, g, tier); err != nil || got != want {
-			t.Errorf("%s: the lines change on their way: %v", c, err)
+		ok, err := cursor.Load(&b, rng)
+		if err != nil || ok != (inRange[rng] > 0) || ok && b.Count() != inRange[rng] {
+			t.Fatalf("range %#x: loaded %v, %v, want %d records", rng, ok, err, inRange[rng])
 		}
-		in := must.Get(jobdir.OpenTier(store.Local{}, dir, g, tier))(t)
-		defer in.Close()
-		if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts {
-			t.Errorf("%s: tier %d, %d ranges, %v; want %d, %d, %v", c, in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
+		near, err := cursor.Block(ranges[r.IntN(in.Len())], rng)
+		if err != nil || (near != nil) != ok || ok && !bytes.Equal(near.AppendValues(nil), b.AppendValues(nil)) {
+			t.Fatalf("range %#x: block %v, %v", rng, near, err)
 		}
-		ranges, err := in.Ranges()
-		if err != nil || len(ranges) != in.Len() || !slices.IsSorted(ranges) {
-			t.Fatalf("%s: ranges %x, %v", c, ranges, err)
+		if low, err := cursor.View(&v, rng); err != nil || (low != nil) != ok {
+			t.Fatalf("range %#x: view of %d slots, %v", rng, len(low), err)
 		}
-		cursor := in.Cursor(100)
-		var b block.Block
-		var v streamfmt.View
-		for range 2000 {
-			rng := ranges[r.IntN(in.Len())] + r.Uint64N(2)
-			below, _ := slices.BinarySearch(ranges, rng)
-			if n, err := cursor.Search(rng); err != nil || n != below {
-				t.Fatalf("%s: %d ranges below %#x, %v, want %d", c, n, rng, err, below)
-			}
-			ok, err := cursor.Load(&b, rng)
-			if err != nil || ok != (inRange[rng] > 0) || ok && b.Count() != inRange[rng] {
-				t.Fatalf("%s: range %#x: loaded %v, %v, want %d records", c, rng, ok, err, inRange[rng])
-			}
-			near, err := cursor.Block(ranges[r.IntN(in.Len())], rng)
-			if err != nil || (near != nil) != ok || ok && !bytes.Equal(near.AppendValues(nil), b.AppendValues(nil)) {
-				t.Fatalf("%s: range %#x: block %v, %v", c, rng, near, err)
-			}
-			if low, err := cursor.View(&v, rng); err != nil || (low != nil) != ok {
-				t.Fatalf("%s: range %#x: view of %d slots, %v", c, rng, len(low), err)
-			}
-		}
-		borders, err := in.Split(3)
-		if err != nil || len(borders) != 3 || borders[0] != 0 || !slices.IsSorted(borders) {
-			t.Errorf("%s: split at %x", c, borders)
-		}
+	}
+	borders, err := in.Split(3)
+	if err != nil || len(borders) != 3 || borders[0] != 0 || !slices.IsSorted(borders) {
+		t.Errorf("split at %x", borders)
 	}
 }
 
@@ -135,9 +133,9 @@ func TestTierFiles(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Halved)
 	half := game.HalfOf(whole)
 	file := func(g game.Tiered, tier int, positions ...game.Position) string {
-		name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Packed))
+		name := filepath.Join(t.TempDir(), jobdir.PartName(0))
 		out := must.Get(os.Create(name))(t)
-		w := jobdir.NewWriter(out, g, tier, jobdir.Packed)
+		w := jobdir.NewWriter(out, g, tier)
 		for _, p := range positions {
 			b, rng := new(block.Block), p>>g.LowBits()
 			b.Reset(tier, rng, g.LowBits(), g.Low(tier, rng))
@@ -182,33 +180,31 @@ func TestTierFiles(t *testing.T) {
 	}
 }
 
-// TestTierDamaged flips bits in both forms, and removes a shard. Each time the check and the
+// TestTierDamaged flips bits, and removes a shard. Each time the check and the
 // reader must report it.
 func TestTierDamaged(t *testing.T) {
 	const tier = 5
 	r := rand.New(rand.NewPCG(5, 6))
 	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
 	recs := records.Random(r, g, tier, 300)
-	for _, c := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		dir := writeTier(t, g, tier, recs, 0, c)
-		name := filepath.Join(dir, jobdir.PartName(1, c))
-		whole := must.Get(os.ReadFile(name))(t)
-		for range 200 {
-			at, bit := r.IntN(len(whole)), byte(1)<<r.IntN(8)
-			damaged := bytes.Clone(whole)
-			damaged[at] ^= bit
-			must.OK(t, os.WriteFile(name, damaged, 0o666))
-			if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); !jobdir.Damaged(err) {
-				t.Errorf("%s, bit %#x of byte %d: check: %v", c, bit, at, err)
-			}
-			if _, err := linesOf(dir, g, tier); err == nil {
-				t.Errorf("%s, bit %#x of byte %d: it was read", c, bit, at)
-			}
+	dir := writeTier(t, g, tier, recs, 0)
+	name := filepath.Join(dir, jobdir.PartName(1))
+	whole := must.Get(os.ReadFile(name))(t)
+	for range 200 {
+		at, bit := r.IntN(len(whole)), byte(1)<<r.IntN(8)
+		damaged := bytes.Clone(whole)
+		damaged[at] ^= bit
+		must.OK(t, os.WriteFile(name, damaged, 0o666))
+		if _, err := jobdir.Check(context.Background(), store.Local{}, dir, g.Spec()); !jobdir.Damaged(err) {
+			t.Errorf("bit %#x of byte %d: check: %v", bit, at, err)
 		}
-		must.OK(t, os.Remove(name))
-		if _, err := linesOf(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
-			t.Errorf("%s: without a shard: %v", c, err)
+		if _, err := linesOf(dir, g, tier); err == nil {
+			t.Errorf("bit %#x of byte %d: it was read", bit, at)
 		}
+	}
+	must.OK(t, os.Remove(name))
+	if _, err := linesOf(dir, g, tier); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+		t.Errorf("without a shard: %v", err)
 	}
 }
 
@@ -217,9 +213,9 @@ func TestTierDamaged(t *testing.T) {
 func TestSplitPages(t *testing.T) {
 	const tier, ranges, n = 12, 30_000, 5
 	g := solved.Game(t, "connectn width=7 height=6 connect=4").(game.Tiered)
-	name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Packed))
+	name := filepath.Join(t.TempDir(), jobdir.PartName(0))
 	out := must.Get(os.Create(name))(t)
-	w, b := jobdir.NewWriter(out, g, tier, jobdir.Packed), new(block.Block)
+	w, b := jobdir.NewWriter(out, g, tier), new(block.Block)
 	for rng, written := uint64(0), 0; written < ranges; rng++ {
 		low := g.Low(tier, rng)
 		if low == nil {

@@ -1,9 +1,6 @@
 // Package jobdir reads and writes the records in the directories of jobs and of the table,
-// as text or packed, and verifies them against their seals. Its callers see a tier of blocks in
-// ascending order of range (Tier), whatever the form of the files. The text form of streamfmt describes
-// single positions; package block describes thousands at once.
-//
-// A job ignores input files whose names begin with _.
+// and verifies them against their seals. Its callers see a tier of blocks in
+// ascending order of range (Tier). A directory may also have the records as lines (Tier.WriteLines), which no job reads.
 //
 // The package does not know steps or runners. Package layers reads directories of rows; their
 // shards are written, and their seals verified, here.
@@ -21,49 +18,30 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Codec is the form of records on disk.
-type Codec string
-
-// The codecs.
-const (
-	Text   Codec = "text"   // lines, for people and other programs
-	Packed Codec = "blocks" // block files, small and fast
-	Coded  Codec = "coded"  // list files of the table, whose cells are coded
-)
-
 // The suffixes of packed files: block files and list files.
 const (
 	blocksSuffix = ".blocks"
 	ListsSuffix  = ".lists"
 )
 
-// FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and
-// the suffix if the file is packed.
-func FileName(prefix string, i int, c Codec, suffix string) string {
-	if c == Text {
-		suffix = ""
-	}
-	return fmt.Sprintf("%s%05d%s", prefix, i, suffix)
-}
-
 // PartName returns the name of shard i of a directory of blocks.
-func PartName(i int, c Codec) string { return FileName(store.PartPrefix, i, c, blocksSuffix) }
+func PartName(i int) string { return fmt.Sprintf("%s%05d%s", store.PartPrefix, i, blocksSuffix) }
 
-// NameFinal renames the shards of a directory of text as the course expects them, and the
+// LinesName returns the name of the file with the lines of shard i.
+func LinesName(i int) string { return fmt.Sprintf("%s%05d", store.LinesPrefix, i) }
+
+// NameFinal renames the shards of a directory of lines as the course expects them, and the
 // programs that read its result: part-r-00000.
 func NameFinal(fsys store.FS, dir string) error {
 	entries, err := fsys.ReadDir(dir)
 	for _, e := range entries {
-		number, part := strings.CutPrefix(e.Name(), store.PartPrefix)
-		if err == nil && part && !strings.HasPrefix(number, finalMark) {
-			err = fsys.Rename(path.Join(dir, e.Name()), path.Join(dir, store.PartPrefix+finalMark+number))
+		number, part := strings.CutPrefix(e.Name(), store.LinesPrefix)
+		if err == nil && part && !strings.HasPrefix(e.Name(), store.FinalPrefix) {
+			err = fsys.Rename(path.Join(dir, e.Name()), path.Join(dir, store.FinalPrefix+number))
 		}
 	}
 	return err
 }
-
-// finalMark precedes the number in the name of a shard of final.
-const finalMark = "r-"
 
 // IsText reports whether the name of a file is that of a text file.
 func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
@@ -80,7 +58,7 @@ const (
 // ShardName returns the name of the i-th shard of a packed file.
 func ShardName(name string, i int) string {
 	suffix := path.Ext(name)
-	return FileName(strings.TrimSuffix(name, suffix)+"-", i, Packed, suffix)
+	return fmt.Sprintf("%s-%05d%s", strings.TrimSuffix(name, suffix), i, suffix)
 }
 
 var shardName = regexp.MustCompile(`-\d{5}(\.blocks|\.lists)$`)

@@ -106,7 +106,7 @@ func openAny(in io.ReaderAt, size int64, name string) (packedFile, error) {
 	return streamfmt.OpenFile(in, size, name)
 }
 
-// A SumFS is a file system that computes the seals of text shards and outboxes while they
+// A SumFS is a file system that computes the seals of files of lines while they
 // are written, and can keep those of a tier that was read, so that they need not be read again. It is
 // safe for concurrent use.
 type SumFS struct {
@@ -118,7 +118,7 @@ type SumFS struct {
 func (f *SumFS) Create(name string) (io.WriteCloser, error) {
 	out, err := f.FS.Create(name)
 	base := path.Base(name)
-	if isData := strings.HasPrefix(base, store.PartPrefix) || strings.HasPrefix(base, store.OutboxPrefix); err == nil && isData && IsText(name) {
+	if isLines := strings.HasPrefix(base, store.LinesPrefix) || strings.HasPrefix(base, store.SentPrefix); err == nil && isLines {
 		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
 	}
 	return out, err
@@ -145,9 +145,7 @@ func Know(fsys store.FS, t *Tier) {
 		return
 	}
 	for _, file := range t.files {
-		if name := file.Name(); !IsText(name) {
-			f.seals.Store(name, sealOf(name, file))
-		}
+		f.seals.Store(file.Name(), sealOf(file.Name(), file))
 	}
 }
 

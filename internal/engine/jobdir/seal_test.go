@@ -20,7 +20,7 @@ import (
 func TestSumFS(t *testing.T) {
 	const text = "000\n002\n020\t17\n"
 	fsys := &jobdir.SumFS{FS: store.Local{}}
-	name := filepath.Join(t.TempDir(), jobdir.PartName(3, jobdir.Text))
+	name := filepath.Join(t.TempDir(), jobdir.LinesName(3))
 	out := must.Get(fsys.Create(name))(t)
 	for _, piece := range []string{text[:6], text[6:7], text[7:]} {
 		must.Get(io.WriteString(out, piece))(t)
@@ -67,12 +67,10 @@ func (unclosed) Close() error { return errFull }
 // no seals of a directory that cannot be listed.
 func TestFull(t *testing.T) {
 	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
-	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		if err := jobdir.NewWriter(unclosed{}, g, 0, codec).Finish(nil); !errors.Is(err, errFull) {
-			t.Errorf("%s: error %v", codec, err)
-		}
+	if err := jobdir.NewWriter(unclosed{}, g, 0).Finish(nil); !errors.Is(err, errFull) {
+		t.Errorf("error %v", err)
 	}
-	name := filepath.Join(t.TempDir(), jobdir.PartName(0, jobdir.Text))
+	name := filepath.Join(t.TempDir(), jobdir.LinesName(0))
 	must.OK(t, os.WriteFile(name, []byte("old"), 0o666))
 	want := must.Get(jobdir.Seal(store.Local{}, name))(t)
 	fsys := &jobdir.SumFS{FS: full{}}

@@ -1,7 +1,6 @@
 package jobdir
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +36,7 @@ type tierShard struct {
 }
 
 // OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
-// shard to the next. Text shards are read completely, into packed blocks in memory.
+// shard to the next.
 func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
 	var seals Seals
 	parts, err := seals.Parts(fsys, dir, g.Spec())
@@ -93,8 +92,7 @@ func (t *Tier) Close() error {
 	return errors.Join(errs...)
 }
 
-// open opens a file and verifies it against its seal. A text file is read completely, into
-// a packed file in memory. g is the complete game.
+// open opens a file and verifies it against its seal. g is the complete game.
 func (t *Tier) open(seals *Seals, fsys store.FS, name string, g game.Tiered) (*streamfmt.File, error) {
 	seal, err := seals.Of(fsys, name)
 	if err != nil {
@@ -105,12 +103,7 @@ func (t *Tier) open(seals *Seals, fsys store.FS, name string, g game.Tiered) (*s
 		return nil, err
 	}
 	t.closers = append(t.closers, in)
-	var file *streamfmt.File
-	if ReadsText && IsText(name) {
-		file, err = pack(seal.Reader(in, name), name, g, t.tier)
-	} else {
-		file, err = OpenPacked(in, name, seal, streamfmt.OpenFile)
-	}
+	file, err := OpenPacked(in, name, seal, streamfmt.OpenFile)
 	switch {
 	case err != nil:
 		return nil, err
@@ -121,21 +114,6 @@ func (t *Tier) open(seals *Seals, fsys store.FS, name string, g game.Tiered) (*s
 	}
 	return file, nil
 }
-
-// pack reads sorted lines into a packed file in memory.
-func pack(in io.Reader, name string, g game.Tiered, tier int) (*streamfmt.File, error) {
-	var packed memory
-	w := NewWriter(&packed, g, tier, Packed)
-	if err := w.Finish(w.AppendLines(in, name)); err != nil {
-		return nil, err
-	}
-	return streamfmt.OpenFile(bytes.NewReader(packed.Bytes()), int64(packed.Len()), name)
-}
-
-// memory is a file in memory.
-type memory struct{ bytes.Buffer }
-
-func (*memory) Close() error { return nil }
 
 // Stored returns the number of positions that the files store, see streamfmt.File.Stored.
 func (t *Tier) Stored() (all uint64) {

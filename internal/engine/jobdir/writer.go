@@ -15,10 +15,7 @@ import (
 // A Chunk is the encoded records of consecutive ranges, or sorted rows, which a worker makes
 // for a Writer.
 type Chunk struct {
-	codec  Codec
-	width  int
 	packed streamfmt.Packer
-	text   []byte
 
 	records, done int64
 	half          *game.Half // whose blocks are added; nil: those of the whole game
@@ -26,19 +23,14 @@ type Chunk struct {
 
 // NewChunk returns an empty chunk for a game. If the game is a *game.Half, each record counts
 // for itself and its mirror image.
-func NewChunk(g game.Game, c Codec) *Chunk {
+func NewChunk(g game.Game) *Chunk {
 	half, _ := g.(*game.Half)
-	chunk := &Chunk{codec: c, width: streamfmt.KeyWidth(g.KeyBits()), half: half}
-	if c == Coded {
-		chunk.packed.SetCoded()
-	}
-	return chunk
+	return &Chunk{half: half}
 }
 
 // Reset empties the chunk.
 func (c *Chunk) Reset() {
 	c.packed.Reset()
-	c.text = c.text[:0]
 	c.records, c.done = 0, 0
 }
 
@@ -57,41 +49,30 @@ func (c *Chunk) Add(b *block.Block) {
 			done -= bits.OnesCount64(w & b.Done[i])
 		}
 		c.packed.AddHalf(b, balanced)
+	} else {
+		c.packed.Add(b)
 	}
 	c.records += int64(open + done)
 	c.done += int64(done)
-	switch {
-	case c.half != nil:
-		return
-	case c.codec == Packed:
-		c.packed.Add(b)
-		return
-	}
-	c.text = lines.AppendBlock(c.text, b, c.width)
 }
 
 // AddRows encodes sorted rows of a tier, all of one kind.
-func (c *Chunk) AddRows(tier int, rows []streamfmt.Row, kind streamfmt.RowKind) {
-	if c.codec != Text {
-		c.packed.AddRows(tier, rows)
-		return
-	}
-	for _, r := range rows {
-		c.text = streamfmt.AppendRow(c.text, r, kind, c.width)
-	}
-}
+func (c *Chunk) AddRows(tier int, rows []streamfmt.Row) { c.packed.AddRows(tier, rows) }
+
+// SetCoded makes c code the cells of lists of Values, for the writer of the table, see NewRowWriter.
+func (c *Chunk) SetCoded() { c.packed.SetCoded() }
 
 // CountValues counts rows of a list of Values by value.
 func (c *Chunk) CountValues(rows []streamfmt.Row) { c.packed.CountValues(rows) }
 
 // Inherit gives an empty chunk the memory of an old one that is no longer used.
 func (c *Chunk) Inherit(old *Chunk) {
-	c.packed, c.text = old.packed, old.text
+	c.packed = old.packed
 	c.Reset()
 }
 
 // Size returns the number of bytes in the chunk.
-func (c *Chunk) Size() int { return len(c.text) + len(c.packed.Bytes) }
+func (c *Chunk) Size() int { return len(c.packed.Bytes) }
 
 // Records returns the number of records in the chunk.
 func (c *Chunk) Records() int64 { return c.records }
@@ -102,9 +83,9 @@ func (c *Chunk) Done() int64 { return c.done }
 // A Writer writes a shard, or a file of the table.
 type Writer struct {
 	out    io.WriteCloser
-	packed packedWriter // nil for text
-	err    error        // from a function that made packed
-	chunk  *Chunk       // for Add
+	packed packedWriter
+	err    error  // from a function that made packed
+	chunk  *Chunk // for Add
 
 	g    game.Tiered // for AppendLines
 	tier int
@@ -116,25 +97,23 @@ type packedWriter interface {
 	Close() error
 }
 
-// NewRowWriter returns a writer of a list of rows. Package layers reads lines for it.
-func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, c Codec) *Writer {
+// NewRowWriter returns a writer of a list of rows; coded, if its cells are. Package layers reads lines for it.
+func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, coded bool) *Writer {
 	w := &Writer{out: out}
-	switch c {
-	case Packed:
-		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
-	case Coded:
+	if coded {
 		w.packed, w.err = streamfmt.NewCodedListWriter(out, g.Spec())
+	} else {
+		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
 	}
 	return w
 }
 
-// NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard must be
-// packed, and stores half of the positions.
-func NewWriter(out io.WriteCloser, g game.Tiered, tier int, c Codec) *Writer {
-	w := &Writer{out: out, chunk: NewChunk(g, c), g: g, tier: tier}
+// NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard stores half of the positions.
+func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
+	w := &Writer{out: out, chunk: NewChunk(g), g: g, tier: tier}
 	if w.chunk.half != nil {
 		w.packed, w.err = streamfmt.NewHalfWriter(out, g.Spec(), tier)
-	} else if c == Packed {
+	} else {
 		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
 	}
 	return w
@@ -145,11 +124,7 @@ func (w *Writer) Append(c *Chunk) error {
 	if w.err != nil {
 		return w.err
 	}
-	if w.packed != nil {
-		return w.packed.Append(&c.packed)
-	}
-	_, err := w.out.Write(c.text)
-	return err
+	return w.packed.Append(&c.packed)
 }
 
 // Add writes a block, unless it is empty. Ranges must ascend.
@@ -193,7 +168,7 @@ func (w *Writer) Finish(err error) error {
 	if err = cmp.Or(err, w.err); err == nil && w.chunk != nil && w.chunk.Size() > 0 {
 		err = w.flush()
 	}
-	if err == nil && w.packed != nil {
+	if err == nil {
 		err = w.packed.Close()
 	}
 	return cmp.Or(err, w.out.Close())

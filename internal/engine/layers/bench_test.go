@@ -46,7 +46,7 @@ func BenchmarkLoad(b *testing.B) {
 			g := must.Get(mnk.New(4, 4, 4))(b)
 			name := filepath.Join(b.TempDir(), "0"+jobdir.ListsSuffix)
 			out := must.Get(store.Local{}.Create(name))(b)
-			w := layers.NewPartWriter(out, g, 1, layers.Predecessors, jobdir.Packed)
+			w := layers.NewPartWriter(out, g, 1, layers.Predecessors)
 			rows := make([]layers.Row, streamfmt.CellRows)
 			for cell := range uint64(cells) {
 				for i := range rows {

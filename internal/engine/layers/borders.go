@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"bytes"
-	"io"
 	"math"
 	"math/bits"
 
@@ -10,7 +8,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // Borders cuts a list into n partitions, and returns the first key of each except the
@@ -48,7 +45,7 @@ func Borders(fsys store.FS, like string, g game.Game, n int) (borders []game.Pos
 	return borders, nil
 }
 
-// A span is an interval of keys; its weight is its number of rows, or of bytes.
+// A span is an interval of keys; its weight is its number of rows.
 type span struct {
 	first, last uint64
 	weight      uint64
@@ -88,9 +85,6 @@ func (f *file) spans() (spans []span, err error) {
 		return nil, err
 	}
 	defer f.close()
-	if f.isText() {
-		return f.samples()
-	}
 	for _, tier := range f.list.Tiers() {
 		cells, err := f.list.Cells(tier)
 		if err != nil {
@@ -99,46 +93,6 @@ func (f *file) spans() (spans []span, err error) {
 		for _, c := range cells {
 			spans = append(spans, span{c.First, c.Last, uint64(c.Rows)})
 		}
-	}
-	return spans, nil
-}
-
-// sampled is the maximum number of samples taken from a text file. longest exceeds the
-// length of any line of a row.
-const (
-	sampled = 256
-	longest = 64
-)
-
-// samples returns spans between lines of a sorted text file, one line from the beginning of
-// each of sampled pieces.
-func (f *file) samples() (spans []span, err error) {
-	info, err := f.in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	size := uint64(info.Size())
-	pieces := int(min(sampled, size/longest+1))
-	buf := make([]byte, 2*longest)
-	for i := range pieces {
-		from := step.Portion(size, i, pieces)
-		n, err := f.in.ReadAt(buf, int64(from))
-		if err != nil && err != io.EOF {
-			return nil, err
-		}
-		line := buf[:n]
-		if i > 0 {
-			_, line, _ = bytes.Cut(line, []byte{'\n'})
-		}
-		line, _, whole := bytes.Cut(line, []byte{'\n'})
-		row, _, want := streamfmt.ParseRow(line, f.width())
-		if !whole || want != "" {
-			continue // a complete read reports the error
-		}
-		if last := len(spans) - 1; last >= 0 {
-			spans[last].last = max(spans[last].first, row.Key)
-		}
-		spans = append(spans, span{row.Key, row.Key, size/uint64(pieces) + 1})
 	}
 	return spans, nil
 }

@@ -16,38 +16,24 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// PartName returns the name of shard i: part-00000, or part-00000.lists if it is packed.
-func PartName(i int, c jobdir.Codec) string {
-	return jobdir.FileName(store.PartPrefix, i, c, jobdir.ListsSuffix)
+// PartName returns the name of shard i: _part-00000.lists.
+func PartName(i int) string { return fileName(store.PartPrefix, i) }
+
+// StatesName returns the name of the file of states beside shard i: _states-00000.lists.
+func StatesName(i int) string { return fileName(statesPrefix, i) }
+
+// OutboxName returns the name of the file of messages that reducer i sends to other stages: _to-00000.lists.
+func OutboxName(i int) string { return fileName(store.OutboxPrefix, i) }
+
+func fileName(prefix string, i int) string {
+	return fmt.Sprintf("%s%05d%s", prefix, i, jobdir.ListsSuffix)
 }
 
-// statesPrefix is the prefix of the names of files of states, which no map reads.
+// statesPrefix is the prefix of the names of files of states.
 const statesPrefix = "_states-"
-
-// StatesName returns the name of the file of states beside shard i: _states-00000.lists. It is packed, even if
-// the shard is text.
-func StatesName(i int) string {
-	return jobdir.FileName(statesPrefix, i, jobdir.Packed, jobdir.ListsSuffix)
-}
 
 // IsStates reports whether a file of a directory has states.
 func IsStates(name string) bool { return strings.HasPrefix(name, statesPrefix) }
-
-// OutboxName returns the name of the file of messages that reducer i sends to other stages:
-// to-00000.lists, which contains those to all stages. Text has one file for each receiving
-// stage, such as to-00012-00000 for tier 12, or to-00012.3-00000 for pass 3 over it.
-func OutboxName(i int, to Stage, c jobdir.Codec) string {
-	if c == jobdir.Text {
-		return fmt.Sprintf("%s%05d%s-%05d", store.OutboxPrefix, to.Tier(), to.Suffix(), i)
-	}
-	return jobdir.FileName(store.OutboxPrefix, i, c, jobdir.ListsSuffix)
-}
-
-// OutboxGlob returns a pattern that matches the text files of messages to a stage, one from
-// each reducer that sends any.
-func OutboxGlob(to Stage) string {
-	return fmt.Sprintf("%s%05d%s-*", store.OutboxPrefix, to.Tier(), to.Suffix())
-}
 
 // A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
 // some 48 bytes of memory for each stage that receives messages from it.
@@ -63,11 +49,10 @@ type file struct {
 	seal *store.SealedFile
 	g    game.Game
 
-	in       store.File          // nil if not open
-	list     *streamfmt.ListFile // nil for text, and before the file is first opened
-	receiver Stage               // for a text file of an outbox
-	cells    []streamfmt.Cell    // for a Source
-	runs     []run               // of cells
+	in    store.File          // nil if not open
+	list  *streamfmt.ListFile // nil before the file is first opened
+	cells []streamfmt.Cell    // for a Source
+	runs  []run               // of cells
 }
 
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
@@ -129,30 +114,15 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 
 // box reads which stages receive messages from an outbox file.
 func (f *file) box() (*file, error) {
-	if !f.isText() {
-		opened, err := f.open()
-		if err != nil {
-			return nil, err
-		}
-		return opened, opened.close()
+	opened, err := f.open()
+	if err != nil {
+		return nil, err
 	}
-	text, _, _ := strings.Cut(strings.TrimPrefix(path.Base(f.name), store.OutboxPrefix), "-")
-	var ok bool
-	if f.receiver, ok = ParseStage(text, game.LastTier(f.g)); !ok {
-		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf("expected a name like %s, of a tier up to %d", OutboxName(0, 12, jobdir.Text), game.LastTier(f.g))}
-	}
-	return f, nil
+	return opened, opened.close()
 }
-
-func (f *file) isText() bool { return jobdir.ReadsText && jobdir.IsText(f.name) }
-
-func (f *file) width() int { return streamfmt.KeyWidth(f.g.KeyBits()) }
 
 // sendsTo reports whether an outbox file contains messages to a stage.
 func (f *file) sendsTo(to Stage) bool {
-	if f.isText() {
-		return f.receiver == to
-	}
 	_, ok := slices.BinarySearch(f.list.Tiers(), int(to))
 	return ok
 }
@@ -164,18 +134,16 @@ func (f *file) open() (*file, error) {
 	if o.in, err = f.fsys.Open(f.name); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.isText():
-	case o.list != nil:
+	if o.list != nil {
 		o.list = o.list.With(o.in)
-	default:
-		o.list, err = jobdir.OpenPacked(o.in, o.name, o.seal, streamfmt.OpenListFile)
-		if err == nil && o.list.Spec() != o.g.Spec() {
-			err = store.OtherGame(o.name, o.g.Spec(), o.list.Spec())
-		}
-		if err != nil {
-			return nil, errors.Join(err, o.in.Close())
-		}
+		return &o, nil
+	}
+	o.list, err = jobdir.OpenPacked(o.in, o.name, o.seal, streamfmt.OpenListFile)
+	if err == nil && o.list.Spec() != o.g.Spec() {
+		err = store.OtherGame(o.name, o.g.Spec(), o.list.Spec())
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.in.Close())
 	}
 	return &o, nil
 }
@@ -209,11 +177,7 @@ func (f *file) with(do func(f *file) error) error {
 func (d *Dir) Receivers() []int {
 	var stages []int
 	for _, b := range d.boxes {
-		if b.list != nil {
-			stages = append(stages, b.list.Tiers()...)
-		} else {
-			stages = append(stages, int(b.receiver))
-		}
+		stages = append(stages, b.list.Tiers()...)
 	}
 	slices.Sort(stages)
 	return slices.Compact(stages)
@@ -222,27 +186,7 @@ func (d *Dir) Receivers() []int {
 // Rows returns the number of rows that the directory has for a stage.
 func (d *Dir) Rows(to Stage) (n int64) {
 	for _, b := range d.boxes {
-		switch {
-		case b.list != nil:
-			n += int64(b.list.Rows(int(to)))
-		case b.receiver == to && b.seal != nil:
-			n += int64(b.seal.Records)
-		}
+		n += int64(b.list.Rows(int(to)))
 	}
 	return n
-}
-
-// TextTo returns the paths of the text files of messages to a stage. all reports whether
-// these are complete, because no outbox file of the directory is packed.
-func (d *Dir) TextTo(to Stage) (files []string, all bool) {
-	all = true
-	for _, b := range d.boxes {
-		switch {
-		case b.list != nil:
-			all = false
-		case b.receiver == to:
-			files = append(files, b.name)
-		}
-	}
-	return files, all
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -24,10 +23,10 @@ func WithImages(ctx context.Context, g game.Symmetric, sources []*Source, worker
 			all = append(all, stretch{s, at})
 		}
 	}
-	w := NewOutboxWriter(func(string) (io.WriteCloser, error) { return create() }, 0, g, Values, jobdir.Packed)
+	w := NewOutboxWriter(create, g, Values)
 	outboxes := make(chan *Outbox, workers)
 	for range workers {
-		outboxes <- NewOutbox(g, Values, jobdir.Packed, most, w.Append)
+		outboxes <- NewOutbox(g, Values, most, w.Append)
 	}
 	err := parallel.Each(ctx, workers, len(all), 1, func() func(int) error {
 		var loader Loader

@@ -30,10 +30,10 @@ type run struct {
 	t        testing.TB
 	g        game.Layered
 	dir      string
-	codec    jobdir.Codec
-	interval int // rows
-	box      int // rows
-	parts    int // per job
+	lines    bool // whether directories have lines, too
+	interval int  // rows
+	box      int  // rows
+	parts    int  // per job
 
 	forward, backward []*layers.Dir // by tier
 	counts            step.Counters
@@ -50,15 +50,18 @@ func (r *run) job(name string, tier int, kind, sends layers.Kind, do func(parts 
 	var boxes []*layers.Outbox
 	var outboxes []*layers.OutboxWriter
 	for i := range max(1, r.parts) {
-		f := must.Get(create(layers.PartName(i, r.codec)))(r.t)
-		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind, r.codec))
-		out := layers.NewOutboxWriter(create, i, r.g, sends, r.codec)
+		f := must.Get(create(layers.PartName(i)))(r.t)
+		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind))
+		out := layers.NewOutboxWriter(func() (io.WriteCloser, error) { return create(layers.OutboxName(i)) }, r.g, sends)
 		outboxes = append(outboxes, out)
-		boxes = append(boxes, layers.NewOutbox(r.g, sends, r.codec, r.box, out.Append))
+		boxes = append(boxes, layers.NewOutbox(r.g, sends, r.box, out.Append))
 	}
 	do(writers, boxes)
 	for i, w := range writers {
 		must.OK(r.t, outboxes[i].Finish(w.Finish(boxes[i].Flush())))
+	}
+	if r.lines {
+		must.OK(r.t, layers.WriteLines(fsys, dir, r.g, create))
 	}
 	return r.seal(dir, fsys)
 }
@@ -195,9 +198,9 @@ func TestStates(t *testing.T) {
 		}
 	}
 	slices.SortFunc(in, layers.CompareRows)
-	discard := func(layers.Stage, *jobdir.Chunk) error { return nil }
+	discard := func(*jobdir.Chunk) error { return nil }
 	forward := layers.Rows{Predecessors: in}
-	must.OK(t, layers.NewKernel(step.Possible, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, jobdir.Packed, 100, discard), true).Do(&forward))
+	must.OK(t, layers.NewKernel(step.Possible, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, 100, discard), true).Do(&forward))
 	var messages []layers.Row
 	for _, a := range forward.States {
 		if n := layers.Outer(layers.State(a.Word)); layers.State(a.Word).Value() == 0 && n > 1 {
@@ -209,12 +212,12 @@ func TestStates(t *testing.T) {
 	solve := func(change func(r *layers.Rows)) ([]layers.Row, error) {
 		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Known: slices.Clone(forward.States)}
 		change(&r)
-		err := layers.NewKernel(step.Solve, unasked{g}, layers.At(tier, 0), layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), true).Do(&r)
+		err := layers.NewKernel(step.Solve, unasked{g}, layers.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard), true).Do(&r)
 		return r.Values, err
 	}
 	values := must.Get(solve(func(*layers.Rows) {}))(t)
 	asked := layers.Rows{Predecessors: forward.Predecessors, Messages: messages}
-	must.OK(t, layers.NewKernel(step.Solve, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Messages, jobdir.Packed, 100, discard), false).Do(&asked))
+	must.OK(t, layers.NewKernel(step.Solve, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard), false).Do(&asked))
 	if !slices.Equal(values, asked.Values) {
 		t.Errorf("found %v, asked %v", values, asked.Values)
 	}
@@ -280,16 +283,13 @@ func testRandom(t *testing.T, seed uint64, most int) {
 		slices.Sort(to)
 		moves += len(slices.Compact(to))
 	}
-	first := make(map[string]map[string]string)
+	var first map[string]string
 	for _, r := range []run{
-		{codec: jobdir.Packed, interval: 1 << 20, box: 1 << 20},
-		{codec: jobdir.Packed, interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: jobdir.Packed, interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
-		{codec: jobdir.Text, interval: 1 << 20, box: 1 << 20},
-		{codec: jobdir.Text, interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{codec: jobdir.Text, interval: 1 + rnd.IntN(3*most), box: 1 + rnd.IntN(most/3), parts: 2},
+		{interval: 1 << 20, box: 1 << 20},
+		{interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
+		{interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
 	} {
-		what := fmt.Sprintf("seed %d, %s, intervals of %d, outboxes of %d, %d parts", seed, r.codec, r.interval, r.box, r.parts)
+		what := fmt.Sprintf("seed %d, intervals of %d, outboxes of %d, %d parts", seed, r.interval, r.box, r.parts)
 		r.t, r.g, r.dir = t, g, t.TempDir()
 		got := r.all()
 		if !maps.Equal(got, want) {
@@ -301,44 +301,12 @@ func testRandom(t *testing.T, seed uint64, most int) {
 		if r.parts > 1 {
 			continue
 		}
-		parts := r.files("part-")
-		if before := first[string(r.codec)]; before == nil {
-			first[string(r.codec)] = parts
-		} else if !maps.Equal(parts, before) {
+		parts := r.files("_part-")
+		if first == nil {
+			first = parts
+		} else if !maps.Equal(parts, first) {
 			t.Errorf("%s: other bytes in the parts", what)
 		}
-	}
-}
-
-// TestTextIsPacked checks that packed and text shards have the same rows.
-func TestTextIsPacked(t *testing.T) {
-	g := testgames.RandomAcyclic(rand.New(rand.NewPCG(4, 4)), 500)
-	var all [2]strings.Builder
-	for i, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		r := run{t: t, g: g, dir: t.TempDir(), codec: codec, interval: 100, box: 77}
-		r.all()
-		for tier := range g.Tiers() + 1 {
-			for _, kind := range []layers.Kind{layers.Predecessors, layers.Values} {
-				d := r.forward[tier]
-				if kind == layers.Values {
-					d = r.backward[tier]
-				}
-				src := must.Get(layers.OpenPart(d, tier, kind))(t)
-				fmt.Fprintf(&all[i], "tier %d, %s: %d rows, sends to %v\n", tier, kind, src.Rows(), d.Receivers())
-				if err := src.Each(func(rows []layers.Row) error {
-					for _, row := range rows {
-						fmt.Fprintf(&all[i], "%x %x\n", row.Key, row.Word)
-					}
-					return nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				src.Close()
-			}
-		}
-	}
-	if all[0].String() != all[1].String() {
-		t.Error("packed and text differ")
 	}
 }
 
@@ -346,7 +314,7 @@ func TestTextIsPacked(t *testing.T) {
 func TestDrawMessage(t *testing.T) {
 	g := must.Get(mnk.New(2, 2, 2))(t)
 	start := layers.Start(g)
-	out := layers.NewOutbox(g, layers.Messages, jobdir.Packed, 1, func(layers.Stage, *jobdir.Chunk) error { return nil })
+	out := layers.NewOutbox(g, layers.Messages, 1, func(*jobdir.Chunk) error { return nil })
 	kernel := layers.NewKernel(step.Solve, g, layers.At(0, 0), out, false)
 	err := kernel.Do(&layers.Rows{Predecessors: start, Messages: []layers.Row{{Key: start[0].Key, Word: layers.Message(0, 1)}}})
 	if want := "a message has the value 0, expected that of a successor"; err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -26,9 +26,8 @@ const firstRows = 1 << 10
 // as chunks. It is used by one goroutine.
 type Outbox struct {
 	kind  Kind
-	codec jobdir.Codec
 	most  int
-	emit  func(to Stage, c *jobdir.Chunk) error
+	emit  func(c *jobdir.Chunk) error
 	chunk *jobdir.Chunk
 
 	rows    []Row
@@ -41,13 +40,9 @@ type Outbox struct {
 }
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
-// the chunk; its stage is only meaningful for text.
-func NewOutbox(g game.Game, kind Kind, c jobdir.Codec, most int, emit func(to Stage, c *jobdir.Chunk) error) *Outbox {
-	o := &Outbox{
-		kind: kind, codec: c, most: max(1, most), emit: emit,
-		chunk: jobdir.NewChunk(g, c),
-		last:  game.LastTier(g),
-	}
+// the chunk.
+func NewOutbox(g game.Game, kind Kind, most int, emit func(c *jobdir.Chunk) error) *Outbox {
+	o := &Outbox{kind: kind, most: max(1, most), emit: emit, chunk: jobdir.NewChunk(g), last: game.LastTier(g)}
 	for tier := range o.last + 1 {
 		o.stages = append(o.stages, At(tier, 0))
 	}
@@ -128,7 +123,7 @@ func (o *Outbox) Flush() error {
 		from = to
 	}
 	o.rows, o.to = o.rows[:0], o.to[:0]
-	return o.emitChunk(0)
+	return o.emitChunk()
 }
 
 // byReceiver returns the buffered rows in the order of their receivers, and spare memory for as many. numbers[i]
@@ -161,27 +156,23 @@ func (o *Outbox) byReceiver() (rows, spare []Row) {
 	return spare, rows
 }
 
-// add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough, and
-// at the end if it is text.
+// add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough.
 func (o *Outbox) add(to Stage, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
-		if o.chunk.AddRows(int(to), piece, o.kind); o.chunk.Size() >= chunkSize {
-			if err := o.emitChunk(to); err != nil {
+		if o.chunk.AddRows(int(to), piece); o.chunk.Size() >= chunkSize {
+			if err := o.emitChunk(); err != nil {
 				return err
 			}
 		}
 	}
-	if o.codec == jobdir.Text {
-		return o.emitChunk(to)
-	}
 	return nil
 }
 
-func (o *Outbox) emitChunk(to Stage) error {
+func (o *Outbox) emitChunk() error {
 	if o.chunk.Size() == 0 {
 		return nil
 	}
-	err := o.emit(to, o.chunk)
+	err := o.emit(o.chunk)
 	o.chunk.Reset()
 	return err
 }
@@ -211,81 +202,45 @@ func merge(rows []Row, kind Kind) []Row {
 	return rows[:n+1]
 }
 
-// An OutboxWriter writes the outbox files of one reducer. It is safe for concurrent use.
+// An OutboxWriter writes the outbox file of one reducer. It is safe for concurrent use.
 type OutboxWriter struct {
-	create  func(name string) (io.WriteCloser, error)
-	reducer int
-	g       game.Game
-	kind    Kind
-	codec   jobdir.Codec
+	create func() (io.WriteCloser, error)
+	g      game.Game
+	kind   Kind
 
-	mu    sync.Mutex
-	files map[string]*jobdir.Writer // by name
-	err   error                     // the first error, after which nothing more is written
+	mu   sync.Mutex
+	file *jobdir.Writer // nil before the first chunk
+	err  error          // the first error, after which nothing more is written
 }
 
-// NewOutboxWriter returns a writer of the outbox of reducer i. It calls create with the
-// name of each file when there is something to write to it. Packed rows are written to one
-// file, text to one file for each receiving tier.
-func NewOutboxWriter(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec) *OutboxWriter {
-	return &OutboxWriter{create: create, reducer: i, g: g, kind: kind, codec: c, files: make(map[string]*jobdir.Writer)}
+// NewOutboxWriter returns a writer of an outbox file. It calls create when there is something to write.
+func NewOutboxWriter(create func() (io.WriteCloser, error), g game.Game, kind Kind) *OutboxWriter {
+	return &OutboxWriter{create: create, g: g, kind: kind}
 }
 
-// Append writes a chunk of sorted rows. Text is sent to the given stage, packed rows to the stages
-// that the chunk names.
-func (w *OutboxWriter) Append(to Stage, c *jobdir.Chunk) error {
+// Append writes a chunk of sorted rows.
+func (w *OutboxWriter) Append(c *jobdir.Chunk) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.err == nil && w.file == nil {
+		var out io.WriteCloser
+		if out, w.err = w.create(); w.err == nil {
+			w.file = jobdir.NewRowWriter(out, w.g, w.kind, false)
+		}
+	}
 	if w.err == nil {
-		w.err = w.append(to, c)
+		w.err = w.file.Append(c)
 	}
 	return w.err
 }
 
-func (w *OutboxWriter) append(to Stage, c *jobdir.Chunk) error {
-	name := OutboxName(w.reducer, to, w.codec)
-	file := w.files[name]
-	if file == nil {
-		out, err := w.create(name)
-		if err != nil {
-			return err
-		}
-		file = jobdir.NewRowWriter(out, w.g, w.kind, w.codec)
-		w.files[name] = file
-	}
-	return file.Append(c)
-}
-
-// Finish finalizes the files unless err is not nil, and closes them in any case. It returns
+// Finish finalizes the file unless err is not nil, and closes it in any case. It returns
 // the first error.
 func (w *OutboxWriter) Finish(err error) error {
-	err = cmp.Or(err, w.err)
-	for _, f := range w.files {
-		err = f.Finish(err)
+	if err = cmp.Or(err, w.err); w.file != nil {
+		err = w.file.Finish(err)
 	}
 	return err
-}
-
-// A ReducerOutbox is an outbox with its own writer, for a reducer that has only one worker.
-type ReducerOutbox struct {
-	*Outbox
-	writer *OutboxWriter
-}
-
-// NewReducerOutbox returns the outbox of reducer i, which buffers up to most rows; for create, see
-// NewOutboxWriter.
-func NewReducerOutbox(create func(name string) (io.WriteCloser, error), i int, g game.Game, kind Kind, c jobdir.Codec, most int) *ReducerOutbox {
-	w := NewOutboxWriter(create, i, g, kind, c)
-	return &ReducerOutbox{NewOutbox(g, kind, c, most, w.Append), w}
-}
-
-// Finish writes the remaining rows unless err is not nil, and closes the files in any case.
-// It returns the first error.
-func (t *ReducerOutbox) Finish(err error) error {
-	if err == nil {
-		err = t.Flush()
-	}
-	return t.writer.Finish(err)
 }
 
 // A PartWriter writes a shard, or a file of the table. Its output does not depend on how
@@ -300,9 +255,20 @@ type PartWriter struct {
 }
 
 // NewPartWriter returns a writer of a shard of a tier.
-func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind, c jobdir.Codec) *PartWriter {
-	return &PartWriter{Writer: jobdir.NewRowWriter(out, g, kind, c), tier: tier, kind: kind,
-		width: streamfmt.KeyWidth(g.KeyBits()), chunk: jobdir.NewChunk(g, c)}
+func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind) *PartWriter {
+	return newPartWriter(out, g, tier, kind, false)
+}
+
+// NewTableWriter returns a writer of a file of the table for a tier, whose cells are coded.
+func NewTableWriter(out io.WriteCloser, g game.Game, tier int) *PartWriter {
+	w := newPartWriter(out, g, tier, Values, true)
+	w.chunk.SetCoded()
+	return w
+}
+
+func newPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind, coded bool) *PartWriter {
+	return &PartWriter{Writer: jobdir.NewRowWriter(out, g, kind, coded), tier: tier, kind: kind,
+		width: streamfmt.KeyWidth(g.KeyBits()), chunk: jobdir.NewChunk(g)}
 }
 
 // Append writes rows, which must come after all rows written before.
@@ -337,7 +303,7 @@ func (w *PartWriter) spill() error {
 // write writes rows: a multiple of the rows in a cell, or the last rows.
 func (w *PartWriter) write(rows []Row) error {
 	w.chunk.Reset()
-	w.chunk.AddRows(w.tier, rows, w.kind)
+	w.chunk.AddRows(w.tier, rows)
 	if w.kind == Values {
 		w.chunk.CountValues(rows)
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -37,15 +36,15 @@ func TestDamagedPairs(t *testing.T) {
 	broken[len(broken)/2] ^= 1
 	pair := streamfmt.AppendPair(nil, successor, whole)
 	reduce := func(in []byte, borders ...uint64) error {
-		o := step.Options{Source: "in", Tier: 1, Reducers: 1 + len(borders), Borders: borders, Codec: jobdir.Packed, Create: make(outbox).create}
+		o := step.Options{Source: "in", Tier: 1, Reducers: 1 + len(borders), Borders: borders, Create: make(outbox).create}
 		_, err := layers.Reduce(step.Possible, g, bytes.NewReader(in), io.Discard, o)
 		return err
 	}
 	dir := t.TempDir()
-	name := filepath.Join(dir, layers.PartName(0, jobdir.Packed))
+	name := filepath.Join(dir, layers.PartName(0))
 	must.OK(t, store.WriteFile(store.Local{}, name, whole))
 	mapped := func(line string) error {
-		o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}, Codec: jobdir.Packed}
+		o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}}
 		_, err := layers.Map(step.Solve, g, strings.NewReader(line), io.Discard, o)
 		return err
 	}

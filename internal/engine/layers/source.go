@@ -1,12 +1,9 @@
 package layers
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"math"
 	"path"
 	"slices"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -23,12 +19,8 @@ import (
 // opened for each interval that is read. Some systems allow a process only 256 open files.
 const MaxOpen = 64
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // A Source is the rows of one tier and kind in several files: its shards or states, or the messages
-// that a stage of the tier has received. In a text file, a cell is consecutive lines, in any order.
-// Its checksum is computed when the file is first read completely, and verified when the
-// cell is read again, so a changed file is noticed. A Source is safe for concurrent use.
+// that a stage of the tier has received. A Source is safe for concurrent use.
 type Source struct {
 	tier  int // or the number of the stage
 	kind  Kind
@@ -37,8 +29,7 @@ type Source struct {
 }
 
 // OpenPart opens the shards of a directory: of a data_firstN as Predecessors, of a data_secondN
-// as Values. A text shard is read completely, and an invalid line is a
-// *streamfmt.LineError.
+// as Values.
 func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(d.parts, tier, kind, true)
 }
@@ -173,12 +164,7 @@ func (s *Source) addFile(f *file, part bool) error {
 	if err != nil {
 		return err
 	}
-	if f.isText() {
-		f.cells, err = s.readThrough(f, part)
-	} else {
-		f.cells, err = s.cellsOf(f, part)
-	}
-	if err != nil {
+	if f.cells, err = s.cellsOf(f, part); err != nil {
 		return errors.Join(err, f.close())
 	}
 	if err := s.add(f); err != nil || !part {
@@ -227,75 +213,8 @@ func (s *Source) ascends() error {
 	return nil
 }
 
-// readThrough checks the lines of a text file against the rules and, if sorted is set,
-// their order. It returns the cells of the file.
-func (s *Source) readThrough(f *file, sorted bool) (cells []streamfmt.Cell, err error) {
-	check := newRowCheck(f.g, s.Tier())
-	var cell streamfmt.Cell
-	var before Row
-	var end uint64
-	first := true
-	err = eachRow(f.seal.Reader(f.in, f.name), f.name, f.width(), &check, []Kind{s.kind}, func(line []byte, row Row, _ Kind) (string, error) {
-		switch {
-		case sorted && !first && row.Key < before.Key:
-			return lines.WantSorted, nil
-		case sorted && !first && s.kind == Values && row.Key == before.Key:
-			return "each position once", nil
-		}
-		before, first = row, false
-		if cell.Rows == streamfmt.CellRows {
-			cells = append(cells, cell)
-			cell = streamfmt.Cell{}
-		}
-		if cell.Rows == 0 {
-			cell = streamfmt.Cell{First: row.Key, Last: row.Key, Offset: end}
-		}
-		cell.First, cell.Last = min(cell.First, row.Key), max(cell.Last, row.Key)
-		cell.Rows++
-		cell.Length += uint32(len(line) + 1) // a valid line has less than 40 bytes
-		cell.Sum = crc32.Update(cell.Sum, castagnoli, line)
-		cell.Sum = crc32.Update(cell.Sum, castagnoli, newline)
-		end += uint64(len(line) + 1)
-		return "", nil
-	})
-	if cell.Rows > 0 {
-		cells = append(cells, cell)
-	}
-	return cells, err
-}
-
-var newline = []byte{'\n'}
-
-// appendText appends the rows of a cell of a text file.
-func (f *file) appendText(dst []Row, cell streamfmt.Cell, buf []byte) ([]Row, []byte, error) {
-	changed := &store.DamageError{Name: f.name, Reason: "changed while it was read"}
-	n := int(cell.Length)
-	buf = slices.Grow(buf[:0], n)[:n]
-	if read, err := f.in.ReadAt(buf, int64(cell.Offset)); read == n-1 && err == io.EOF {
-		buf[n-1] = '\n' // the newline of the last line may be missing
-	} else if read < n {
-		if err == io.EOF {
-			err = changed
-		}
-		return dst, buf, err
-	}
-	if crc32.Checksum(buf, castagnoli) != cell.Sum {
-		return dst, buf, changed
-	}
-	for rest := buf; len(rest) > 0; {
-		end := bytes.IndexByte(rest, '\n')
-		if end < 0 {
-			return dst, buf, changed
-		}
-		row, _, want := streamfmt.ParseRow(rest[:end], f.width())
-		if want != "" {
-			return dst, buf, changed
-		}
-		dst = append(dst, row)
-		rest = rest[end+1:]
-	}
-	return dst, buf, nil
-}
+// Kind returns the kind of the rows.
+func (s *Source) Kind() Kind { return s.kind }
 
 // Rows returns the number of rows.
 func (s *Source) Rows() int64 { return s.rows }
@@ -322,14 +241,11 @@ func (s *Source) Cells() (n int) {
 // Tier returns the tier of all keys.
 func (s *Source) Tier() int { return Stage(s.tier).Tier() }
 
-// Counts returns the number of rows by value, for packed Values; text files are not
-// counted.
+// Counts returns the number of rows by value, for Values.
 func (s *Source) Counts() map[game.Value]uint64 {
 	counts := make(map[game.Value]uint64)
 	for _, f := range s.files {
-		if f.list != nil {
-			f.list.EachCount(func(v uint16, n uint64) { counts[game.Value(v)] += n })
-		}
+		f.list.EachCount(func(v uint16, n uint64) { counts[game.Value(v)] += n })
 	}
 	return counts
 }
@@ -475,7 +391,6 @@ func Cut(most int, sources ...*Source) []Interval {
 type Loader struct {
 	cells    streamfmt.CellReader
 	touching []int // numbers of cells
-	text     []byte
 	sorter   sorter
 
 	newer, union, wanted, picked []Row // see runs.go
@@ -543,10 +458,6 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 }
 
 // cell appends the rows of cell i of a file. It may leave out rows with keys above until.
-func (l *Loader) cell(dst []Row, f *file, i int, until uint64) (_ []Row, err error) {
-	if !f.isText() {
-		return l.cells.AppendUntil(dst, f.list, f.cells[i:], until)
-	}
-	dst, l.text, err = f.appendText(dst, f.cells[i], l.text)
-	return dst, err
+func (l *Loader) cell(dst []Row, f *file, i int, until uint64) ([]Row, error) {
+	return l.cells.AppendUntil(dst, f.list, f.cells[i:], until)
 }

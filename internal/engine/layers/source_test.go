@@ -18,15 +18,14 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
-	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // dirOf creates a sealed directory data_first1 with a shard and an outbox, and returns the
 // game and the directory.
-func dirOf(t *testing.T, codec jobdir.Codec) (game.Layered, string) {
+func dirOf(t *testing.T) (game.Layered, string) {
 	t.Helper()
-	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), codec: codec, interval: 1000, box: 1000}
+	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), interval: 1000, box: 1000}
 	r.possible(0)
 	r.possible(1)
 	return r.g, filepath.Join(r.dir, "data_first1")
@@ -76,36 +75,24 @@ func TestDamage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		codec  jobdir.Codec
 		damage func(t *testing.T, dir string)
 		want   string
 	}{
-		{"nothing", jobdir.Packed, func(*testing.T, string) {}, ""},
-		{"nothing", jobdir.Text, func(*testing.T, string) {}, ""},
-		{"a part's cell", jobdir.Packed, edit("part-00000.lists", turn(45)), "part-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's cell", jobdir.Packed, edit("to-00000.lists", turn(45)), "to-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's tail", jobdir.Packed, edit("to-00000.lists", turn(-20)), "to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"the game in a file", jobdir.Packed, edit("part-00000.lists", turn(12)), "part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"a part cut", jobdir.Packed, edit("part-00000.lists", func(s string) string { return s[:50] }), "part-00000.lists: cut short: 50 of"},
-		{"an outbox missing", jobdir.Packed, func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "to-00000.lists")) }, "to-00000.lists: missing"},
-		{"one more", jobdir.Text, func(t *testing.T, dir string) { os.WriteFile(filepath.Join(dir, "to-00003-00000"), nil, 0o666) }, "to-00003-00000: does not belong there"},
-		{"a line", jobdir.Text, edit("part-00000", func(s string) string { return strings.Replace(s, "p0", "p1", 1) }), "part-00000:1: expected after p a position ("},
-		{"a line that could be", jobdir.Text, edit("to-00002-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "to-00002-00000: damaged: its checksum is"},
-		{"the order", jobdir.Text, edit("part-00000", func(s string) string { return s[strings.Index(s, "\n")+1:] + s[:strings.Index(s, "\n")+1] }), "part-00000:6: expected keys in ascending order"},
-		{"a name", jobdir.Text, func(t *testing.T, dir string) {
-			os.Remove(filepath.Join(dir, store.Success))
-			os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666)
-			os.Rename(filepath.Join(dir, "to-00002-00000"), filepath.Join(dir, "to-00007-00000"))
-		}, "to-00007-00000: expected a name like to-00012-00000, of a tier up to 6"},
+		{"nothing", func(*testing.T, string) {}, ""},
+		{"a part's cell", edit("_part-00000.lists", turn(45)), "_part-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's cell", edit("_to-00000.lists", turn(45)), "_to-00000.lists: damaged: the checksum of the cell at byte"},
+		{"an outbox's tail", edit("_to-00000.lists", turn(-20)), "_to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"the game in a file", edit("_part-00000.lists", turn(12)), "_part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
+		{"a part cut", edit("_part-00000.lists", func(s string) string { return s[:50] }), "_part-00000.lists: cut short: 50 of"},
+		{"an outbox missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "_to-00000.lists")) }, "_to-00000.lists: missing"},
 	} {
-		g, dir := dirOf(t, c.codec)
+		g, dir := dirOf(t)
 		c.damage(t, dir)
 		err := openAll(dir, g, 1, layers.Predecessors)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
 		}
-		var line *streamfmt.LineError
-		if err != nil && !jobdir.Damaged(err) && !errors.As(err, &line) {
+		if err != nil && !jobdir.Damaged(err) {
 			t.Errorf("%s: %v is no damage", c.what, err)
 		}
 	}
@@ -114,86 +101,30 @@ func TestDamage(t *testing.T) {
 // TestOther checks that a file of another game, kind or tier is refused, and named in the
 // error.
 func TestOther(t *testing.T) {
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		g, dir := dirOf(t, codec)
-		for _, c := range []struct {
-			what string
-			g    game.Layered
-			tier int
-			kind layers.Kind
-			want string
-		}{
-			{"game", tiny(t, 3, 2, 2), 1, layers.Predecessors, "of another game: expected \"mnk "},
-			{"tier", g, 2, layers.Predecessors, "tier 1"},
-			{"kind", g, 1, layers.Values, "expected "},
-		} {
-			err := openAll(dir, c.g, c.tier, c.kind)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
-				t.Errorf("another %s, %s: %v", c.what, codec, err)
-			}
-		}
-		// Without a seal, a packed file itself contains the name of its game.
-		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-		if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); codec == jobdir.Packed && (err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ")) {
-			t.Errorf("another game, without a seal: %v", err)
-		}
-		if err := openAll(dir, g, 1, layers.Predecessors); err != nil {
-			t.Errorf("without a seal: %v", err)
-		}
-	}
-}
-
-// TestChanged checks that a text file is refused if it changes after it was opened.
-func TestChanged(t *testing.T) {
-	for what, change := range map[string]func(string) string{
-		"a digit": func(s string) string { return strings.Replace(s, "p0", "p1", 1) },
-		"a line":  func(s string) string { return s[strings.Index(s, "\n")+1:] },
+	g, dir := dirOf(t)
+	for _, c := range []struct {
+		what string
+		g    game.Layered
+		tier int
+		kind layers.Kind
+		want string
+	}{
+		{"game", tiny(t, 3, 2, 2), 1, layers.Predecessors, "of another game: expected \"mnk "},
+		{"tier", g, 2, layers.Predecessors, "tier 1"},
+		{"kind", g, 1, layers.Values, "expected "},
 	} {
-		g, dir := dirOf(t, jobdir.Text)
-		d := must.Get(layers.OpenDir(store.Local{}, dir, g))(t)
-		s := must.Get(layers.OpenPart(d, 1, layers.Predecessors))(t)
-		name := filepath.Join(dir, "part-00000")
-		b := must.Get(os.ReadFile(name))(t)
-		must.OK(t, os.WriteFile(name, []byte(change(string(b))), 0o666))
-		_, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
-		if err == nil || err.Error() != name+": changed while it was read" || !store.Damaged(err) {
-			t.Errorf("%s: %v", what, err)
-		}
-		s.Close()
-	}
-}
-
-// TestLastLine checks that a last line without a newline counts, even if it ends a cell.
-func TestLastLine(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	g := testgames.RandomAcyclic(rnd, 4000)
-	for g.Tiers() == 0 || len(g.Positions()) < 3000 {
-		g = testgames.RandomAcyclic(rnd, 4000)
-	}
-	tier := g.Tiers()
-	var positions []game.Position
-	for _, p := range g.Positions() {
-		if g.Tier(p) == tier {
-			positions = append(positions, p)
+		err := openAll(dir, c.g, c.tier, c.kind)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("another %s: %v", c.what, err)
 		}
 	}
-	for _, n := range []int{1, 2, len(positions)} {
-		var text []byte
-		for _, p := range positions[:n] {
-			text = streamfmt.AppendRow(text, layers.Row{Key: p, Word: g.Start()}, layers.Predecessors, streamfmt.KeyWidth(g.KeyBits()))
-		}
-		dir := filepath.Join(t.TempDir(), "data_first1")
-		must.OK(t, os.Mkdir(dir, 0o777))
-		for name, content := range map[string]string{"part-00000": string(text[:len(text)-1]), store.Success: ""} {
-			must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666))
-		}
-		d := must.Get(layers.OpenDir(store.Local{}, dir, g))(t)
-		s := must.Get(layers.OpenPart(d, tier, layers.Predecessors))(t)
-		rows, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
-		if err != nil || len(rows) != n || s.Rows() != int64(n) {
-			t.Errorf("%d lines: %d rows, %v", n, len(rows), err)
-		}
-		s.Close()
+	// Without a seal, a packed file itself contains the name of its game.
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
+	if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ") {
+		t.Errorf("another game, without a seal: %v", err)
+	}
+	if err := openAll(dir, g, 1, layers.Predecessors); err != nil {
+		t.Errorf("without a seal: %v", err)
 	}
 }
 
@@ -222,7 +153,7 @@ func TestCut(t *testing.T) {
 			slices.SortFunc(rows, layers.CompareRows)
 			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
 			f := must.Get(os.Create(name))(t)
-			w := layers.NewPartWriter(f, g, tier, layers.Predecessors, jobdir.Packed)
+			w := layers.NewPartWriter(f, g, tier, layers.Predecessors)
 			must.OK(t, w.Finish(w.Append(rows)))
 			s := must.Get(layers.OpenFile(store.Local{}, name, g, tier, layers.Predecessors, nil))(t)
 			defer s.Close()
@@ -310,24 +241,22 @@ func TestOrder(t *testing.T) {
 		rows = append(rows, layers.Row{Key: m.To, Word: g.Start()})
 	}
 	slices.SortFunc(rows, layers.CompareRows)
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		for _, overlap := range []int{0, 1} {
-			dir := filepath.Join(t.TempDir(), "data_first1")
-			must.OK(t, os.Mkdir(dir, 0o777))
-			parts := [][]layers.Row{rows[3:], rows[:3]}
-			if overlap > 0 {
-				parts = [][]layers.Row{rows[:3], rows[2:]}
-			}
-			for i, part := range parts {
-				f := must.Get(os.Create(filepath.Join(dir, layers.PartName(i, codec))))(t)
-				w := layers.NewPartWriter(f, g, 1, layers.Predecessors, codec)
-				must.OK(t, w.Finish(w.Append(part)))
-			}
-			must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-			err := openAll(dir, g, 1, layers.Predecessors)
-			if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the previous shard") {
-				t.Errorf("%s, overlap of %d: parts in another order: %v", codec, overlap, err)
-			}
+	for _, overlap := range []int{0, 1} {
+		dir := filepath.Join(t.TempDir(), "data_first1")
+		must.OK(t, os.Mkdir(dir, 0o777))
+		parts := [][]layers.Row{rows[3:], rows[:3]}
+		if overlap > 0 {
+			parts = [][]layers.Row{rows[:3], rows[2:]}
+		}
+		for i, part := range parts {
+			f := must.Get(os.Create(filepath.Join(dir, layers.PartName(i))))(t)
+			w := layers.NewPartWriter(f, g, 1, layers.Predecessors)
+			must.OK(t, w.Finish(w.Append(part)))
+		}
+		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
+		err := openAll(dir, g, 1, layers.Predecessors)
+		if err == nil || !strings.HasSuffix(err.Error(), ": its keys do not come after those of the previous shard") {
+			t.Errorf("overlap of %d: parts in another order: %v", overlap, err)
 		}
 	}
 
@@ -335,7 +264,7 @@ func TestOrder(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "tier-01.lists")
 	for what, rows := range map[string][]layers.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
 		f := must.Get(os.Create(name))(t)
-		w := layers.NewPartWriter(f, g, 1, layers.Values, jobdir.Packed)
+		w := layers.NewPartWriter(f, g, 1, layers.Values)
 		many := make([]layers.Row, streamfmt.CellRows-1)
 		for i := range many {
 			many[i] = rows[0]
@@ -346,15 +275,6 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-
-	width := streamfmt.KeyWidth(g.KeyBits())
-	line := string(streamfmt.AppendRow(nil, layers.Row{Key: g.Moves(nil, g.Start())[0].To, Word: 27}, layers.Values, width))
-	text := filepath.Join(t.TempDir(), "tier-01")
-	must.OK(t, os.WriteFile(text, []byte(line+line), 0o666))
-	_, err := layers.OpenFile(store.Local{}, text, g, 1, layers.Values, nil)
-	if err == nil || !strings.Contains(err.Error(), ":2: expected each position once, found ") {
-		t.Errorf("twice: %v", err)
-	}
 }
 
 // TestManyFiles checks that a source with more files than may be open at the same time has
@@ -362,29 +282,27 @@ func TestOrder(t *testing.T) {
 func TestManyFiles(t *testing.T) {
 	g := tiny(t, 4, 4, 4)
 	const files = 300
-	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		dir := filepath.Join(t.TempDir(), "data_second1")
-		must.OK(t, os.Mkdir(dir, 0o777))
-		must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-		want := slices.Repeat([]layers.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
-		for i := range want {
-			out := must.Get(store.Local{}.Create(filepath.Join(dir, layers.OutboxName(i, layers.At(1, 0), codec))))(t)
-			w := layers.NewPartWriter(out, g, 1, layers.Predecessors, codec)
-			must.OK(t, w.Finish(w.Append(want[i:i+1])))
-		}
-		fsys := &storetest.OpenFiles{FS: store.Local{}}
-		d := must.Get(layers.OpenDir(fsys, dir, g))(t)
-		s := must.Get(layers.OpenInbox([]*layers.Dir{d}, layers.At(1, 0), layers.Predecessors))(t)
-		rows, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
-		if err != nil || !slices.Equal(rows, want) {
-			t.Errorf("%s: %d rows of %d, %v", codec, len(rows), files, err)
-		}
-		if _, most := fsys.Counts(); most < layers.MaxOpen || most > layers.MaxOpen+1 {
-			t.Errorf("%s: of %d files %d were open at a time", codec, files, most)
-		}
-		err = s.Close()
-		if now, _ := fsys.Counts(); err != nil || now != 0 {
-			t.Errorf("%s: %d files are left open, %v", codec, now, err)
-		}
+	dir := filepath.Join(t.TempDir(), "data_second1")
+	must.OK(t, os.Mkdir(dir, 0o777))
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
+	want := slices.Repeat([]layers.Row{{Key: g.Moves(nil, g.Start())[0].To, Word: g.Start()}}, files)
+	for i := range want {
+		out := must.Get(store.Local{}.Create(filepath.Join(dir, layers.OutboxName(i))))(t)
+		w := layers.NewPartWriter(out, g, 1, layers.Predecessors)
+		must.OK(t, w.Finish(w.Append(want[i:i+1])))
+	}
+	fsys := &storetest.OpenFiles{FS: store.Local{}}
+	d := must.Get(layers.OpenDir(fsys, dir, g))(t)
+	s := must.Get(layers.OpenInbox([]*layers.Dir{d}, layers.At(1, 0), layers.Predecessors))(t)
+	rows, err := new(layers.Loader).Load(nil, s, layers.Interval{Last: math.MaxUint64})
+	if err != nil || !slices.Equal(rows, want) {
+		t.Errorf("%d rows of %d, %v", len(rows), files, err)
+	}
+	if _, most := fsys.Counts(); most < layers.MaxOpen || most > layers.MaxOpen+1 {
+		t.Errorf("of %d files %d were open at a time", files, most)
+	}
+	err = s.Close()
+	if now, _ := fsys.Counts(); err != nil || now != 0 {
+		t.Errorf("%d files are left open, %v", now, err)
 	}
 }

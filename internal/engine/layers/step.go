@@ -36,7 +36,6 @@ type filter struct {
 }
 
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
-	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
 	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, pairs: o.Reducers > 0, check: newRowCheck(g, o.Tier)}
 }
@@ -182,7 +181,7 @@ type reducer struct {
 	name   string
 	writes Writes
 	kernel Kernel
-	shard  *PartWriter // nil: it is the output, or the step writes none
+	shard  *PartWriter // nil: the output is the only form of it, or the step writes none
 	table  *PartWriter // the shard of the table; nil: the step writes none
 	states *PartWriter // nil: the step writes none
 	stored Stored
@@ -200,9 +199,10 @@ type reducer struct {
 // reduceRows reads rows in batches, adds the stored states, and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
 	writes := WritesOf(name, f.g, f.o.Tier)
-	outbox := NewReducerOutbox(f.o.Create, f.o.Part, f.g, writes.Sent, f.o.Codec, f.rows)
+	box := NewOutboxWriter(func() (io.WriteCloser, error) { return f.o.Create(OutboxName(f.o.Part)) }, f.g, writes.Sent)
+	outbox := NewOutbox(f.g, writes.Sent, f.rows, box.Append)
 	r := &reducer{filter: f, name: name, writes: writes, first: 1}
-	err := r.open(outbox.Outbox)
+	err := r.open(outbox)
 	if err == nil {
 		err = r.reduce(in)
 	}
@@ -211,7 +211,12 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 			err = file.Finish(err)
 		}
 	}
-	err = outbox.Finish(err)
+	if err == nil {
+		err = outbox.Flush()
+	}
+	if err = box.Finish(err); err == nil && f.o.ByHand {
+		err = f.writeSent()
+	}
 	if r.kernel != nil {
 		n := r.kernel.Counted()
 		n.In, n.Records = f.In, f.Records
@@ -237,24 +242,27 @@ func (r *reducer) open(out *Outbox) (err error) {
 		}
 	}
 	if r.writes.States {
-		r.states, err = r.create(StatesName(r.o.Part), States, jobdir.Packed)
+		r.states, err = r.create(StatesName(r.o.Part), States)
 	}
-	if r.writes.Shards && r.pairs && err == nil {
-		r.shard, err = r.create(PartName(r.o.Part, jobdir.Packed), r.writes.Shard, jobdir.Packed)
+	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
+		r.shard, err = r.create(PartName(r.o.Part), r.writes.Shard)
 	}
-	if r.shard != nil && r.writes.Shard == Values {
-		r.table, err = r.create(jobdir.ShardName(jobdir.TableRows, r.o.Part), Values, jobdir.Coded)
+	if r.writes.Shards && r.writes.Shard == Values && r.pairs && err == nil {
+		var file io.WriteCloser
+		if file, err = r.o.Create(jobdir.ShardName(jobdir.TableRows, r.o.Part)); err == nil {
+			r.table = NewTableWriter(file, r.g, r.o.Tier)
+		}
 	}
 	return err
 }
 
 // create creates a file of rows of a kind.
-func (r *reducer) create(name string, kind Kind, c jobdir.Codec) (*PartWriter, error) {
+func (r *reducer) create(name string, kind Kind) (*PartWriter, error) {
 	file, err := r.o.Create(name)
 	if err != nil {
 		return nil, err
 	}
-	return NewPartWriter(file, r.g, r.o.Tier, kind, c), nil
+	return NewPartWriter(file, r.g, r.o.Tier, kind), nil
 }
 
 // rowsAtOnce returns how many absorbed states a batch has at most: a position has several other rows.
@@ -348,13 +356,17 @@ func (r *reducer) do(last uint64) (err error) {
 			return err
 		}
 	}
-	switch made := rows.Made(r.writes.Shard); {
-	case r.shard != nil:
-		r.Records += int64(len(made))
-		if err = r.shard.Append(made); err == nil && r.table != nil {
-			err = r.table.Append(made)
+	made := rows.Made(r.writes.Shard)
+	for _, file := range []*PartWriter{r.shard, r.table} {
+		if err == nil && file != nil {
+			err = file.Append(made)
 		}
-	case r.writes.Shards:
+	}
+	switch {
+	case err != nil || !r.writes.Shards:
+	case r.pairs:
+		r.Records += int64(len(made))
+	default:
 		err = r.write(made, r.writes.Shard)
 	}
 	r.first += int64(len(r.keys))

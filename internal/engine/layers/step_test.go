@@ -7,15 +7,17 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -51,10 +53,11 @@ func sortedByKey(text string, width int) string {
 	return strings.Join(list, "")
 }
 
-// job runs the map, sort and reduce of a job, and returns the shard.
-func job(t *testing.T, name string, g game.Layered, tier, rows int, combine bool, in string, sent outbox) (string, step.Counters) {
+// job runs the map, sort and reduce of a job by hand, and returns the shard. The reducer writes into dir.
+func job(t *testing.T, name string, g game.Layered, tier, rows int, combine bool, in, dir string) (string, step.Counters) {
 	t.Helper()
-	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * layers.RowMemory, Create: sent.create}
+	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * layers.RowMemory, FS: store.Local{}, Output: dir, ByHand: true,
+		Create: func(name string) (io.WriteCloser, error) { return store.Local{}.Create(filepath.Join(dir, name)) }}
 	var mid, out strings.Builder
 	if tier >= 0 && rows%2 == 0 {
 		o.Tier = -1 // a map does not need the tier
@@ -75,28 +78,25 @@ func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		g := testgames.RandomAcyclic(rnd, 1+rnd.IntN(200))
-		r := run{t: t, g: g, dir: t.TempDir(), codec: jobdir.Text, interval: 1 << 20, box: 1 << 20}
+		r := run{t: t, g: g, dir: t.TempDir(), lines: true, interval: 1 << 20, box: 1 << 20}
 		values := r.all()
 		parts := r.files("part-")
 
 		rows, combine := 1+rnd.IntN(60), seed%2 == 0
 		sent := make(map[int]string) // by tier
-		send := func(box outbox) {
-			for _, name := range slices.Sorted(maps.Keys(box)) {
-				if layers.IsStates(name) {
-					continue // read by runners only
-				}
+		send := func(dir string) {
+			for _, name := range must.Get(filepath.Glob(filepath.Join(dir, "to-*")))(t) {
 				var tier, part int
-				if _, err := fmt.Sscanf(name, "to-%05d-%05d", &tier, &part); err != nil || part != 0 {
+				if _, err := fmt.Sscanf(filepath.Base(name), "to-%05d-%05d", &tier, &part); err != nil || part != 0 {
 					t.Fatalf("sent in %s: %v", name, err)
 				}
-				sent[tier] += box[name].String()
+				sent[tier] += string(must.Get(os.ReadFile(name))(t))
 			}
 		}
 		var done, positions int64
 		first := make(map[int]string)
 		for tier := range g.Tiers() + 1 {
-			name, in, box := step.Possible, sent[tier], make(outbox)
+			name, in, box := step.Possible, sent[tier], t.TempDir()
 			if tier == 0 {
 				name, in = step.Init, "start\n"
 			}
@@ -112,7 +112,7 @@ func TestSteps(t *testing.T) {
 		clear(sent)
 		var all string
 		for tier := g.Tiers(); tier >= 0; tier-- {
-			box := make(outbox)
+			box := t.TempDir()
 			part, n := job(t, step.Solve, g, tier, rows, combine, strings.Repeat(first[tier], 1+int(seed)%3)+sent[tier], box)
 			send(box)
 			if want := parts[fmt.Sprintf("data_second%d/part-00000", tier)]; part != want {
@@ -124,7 +124,7 @@ func TestSteps(t *testing.T) {
 		if positions != int64(len(values)) || done != positions {
 			t.Errorf("seed %d: %d positions, %d with a value, want %d", seed, positions, done, len(values))
 		}
-		final, n := job(t, step.Final, g, -1, rows, combine, strings.Repeat(all, 1+int(seed)%3), nil)
+		final, n := job(t, step.Final, g, -1, rows, combine, strings.Repeat(all, 1+int(seed)%3), "")
 		var want []byte
 		for _, p := range slices.Sorted(maps.Keys(values)) {
 			want = step.AppendFinal(want, g, p, values[p])

@@ -8,7 +8,6 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -43,7 +42,6 @@ type Job struct {
 	// Reducers is the number of parts; part i precedes part i+1 in the order of keys. A
 	// cluster may write as many parts as it has reducers.
 	Reducers int
-	Codec    jobdir.Codec // the format of the parts
 	// Table is set if the table lacks the tier, to all of whose positions the job gives values. Its shards of the table,
 	// see jobdir.TableBlocks, are written by the runner, or from the parts by WriteTable. Parts is set if the parts are
 	// needed beside them.
@@ -142,7 +140,7 @@ type Runner interface {
 	Run(ctx context.Context, job *Job) (Stats, error)
 }
 
-// A Halver is a Runner that can execute packed jobs with Half.
+// A Halver is a Runner that can execute jobs with Half.
 type Halver interface {
 	Runner
 	// CanHalve reports whether it can.

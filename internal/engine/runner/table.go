@@ -34,7 +34,7 @@ func (j *Job) WriteTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := layers.NewPartWriter(out, g, j.Tier, layers.Values, jobdir.Coded)
+	w := layers.NewTableWriter(out, g, j.Tier)
 	for _, part := range parts {
 		in, failed := layers.OpenFile(j.FS, part, g, j.Tier, layers.Values, nil)
 		if failed == nil {

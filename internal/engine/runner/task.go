@@ -3,17 +3,14 @@ package runner
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -37,10 +34,7 @@ func (j *Job) Environment(side string, number, memory int, of *Partition) []stri
 		fmt.Sprintf("treereduce_combine=%v", j.Combine),
 		fmt.Sprintf("treereduce_memory=%d", memory),
 	)
-	properties := j.Properties(of.borders)
-	if j.Method.Layers != nil {
-		properties = append(properties, step.Property{Name: "packed", Value: strconv.FormatBool(j.Codec != jobdir.Text)})
-	}
+	properties := append(j.Properties(of.borders), step.Property{Name: step.DriverProperty, Value: "true"})
 	for _, p := range properties {
 		env = append(env, "treereduce_"+p.Name+"="+p.Value)
 	}
@@ -77,59 +71,6 @@ func (j *Job) Properties(borders [][]byte) []step.Property {
 	}
 	return ps
 }
-
-// Texts returns the names of the text files that the maps of the job read. ok is false if mappers and
-// reducers of text cannot run the job: its input or its output is packed, or it is init or final,
-// which take little time, or read the table.
-func (j *Job) Texts() (names []string, ok bool, err error) {
-	if j.Codec != jobdir.Text || j.Step == step.Init || j.Step == step.Final {
-		return nil, false, nil
-	}
-	if g := j.Method.Layers; g != nil {
-		rows, err := j.Rows(g)
-		if err != nil {
-			return nil, false, err
-		}
-		packed := slices.ContainsFunc(rows, func(r Rows) bool { return r.Source != nil })
-		for _, r := range rows {
-			names = append(names, r.Files...)
-		}
-		return names, !packed, CloseRows(rows)
-	}
-	dirs := j.Input
-	if j.Step == step.Solve {
-		dirs = append(slices.Clone(dirs), j.Predecessors)
-	}
-	for _, dir := range dirs {
-		parts, err := jobdir.Parts(j.FS, dir, j.Method.Game.Spec())
-		if err != nil {
-			return nil, false, err
-		}
-		names = append(names, parts...)
-	}
-	return names, !slices.ContainsFunc(names, func(name string) bool { return !jobdir.IsText(name) }), nil
-}
-
-// OpenText opens a text file that a map reads. At its end, the reader verifies it against its seal.
-func (j *Job) OpenText(name string) (io.ReadCloser, error) {
-	var seals jobdir.Seals
-	seal, err := seals.Of(j.FS, name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := j.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return verified{seal.Reader(f, name), f}, nil
-}
-
-type verified struct {
-	io.Reader
-	store.File
-}
-
-func (v verified) Read(p []byte) (int, error) { return v.Reader.Read(p) }
 
 // A Partition divides lines among the reducers.
 type Partition struct {

@@ -20,7 +20,6 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -88,7 +87,7 @@ func layersOfGraphs(t *testing.T, n int) {
 			o.Reducers = 1 + r.IntN(4)
 			o.KeepAll = r.IntN(2) == 0
 			if o.KeepAll && r.IntN(2) == 0 {
-				o.Codec = jobdir.Text
+				o.Lines = true
 			}
 		})
 		if diff := storetest.Differences(bytesOf(t, other), sum); diff != nil {
@@ -137,7 +136,7 @@ func TestLayersStates(t *testing.T) {
 // partsOf reads the parts of all directories of a run, by name.
 func partsOf(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "data_*", "part-*"))
+	names, err := filepath.Glob(filepath.Join(dir, "data_*", "_part-*"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no parts: %v", err)
 	}
@@ -168,7 +167,7 @@ func TestLayersOptions(t *testing.T) {
 		{"little memory", 8, func(o *solve.Options) {
 			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}
 		}},
-		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Codec = true, 2, jobdir.Text }},
+		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Lines = true, 2, true }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			runtime.GOMAXPROCS(test.workers)
@@ -178,7 +177,7 @@ func TestLayersOptions(t *testing.T) {
 			}
 			o := options()
 			test.change(&o)
-			if o.KeepAll && o.Codec == jobdir.Packed {
+			if o.KeepAll && !o.Lines {
 				if diff := storetest.Differences(partsOf(t, dir), parts); diff != nil {
 					t.Error(diff)
 				}
@@ -288,7 +287,7 @@ func TestLayersUntil(t *testing.T) {
 		}
 	}
 	o.UntilTier, o.KeepAll, o.LateKeep = -1, true, true
-	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all is no longer possible: to-00000.lists in data_first0 has been deleted") {
+	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all is no longer possible: _to-00000.lists in data_first0 has been deleted") {
 		t.Errorf("with all kept: %v", err)
 	}
 	o.KeepAll, o.LateKeep = false, false
@@ -355,14 +354,12 @@ func TestEveryKey(t *testing.T) {
 			p = rules.Moves(nil, p)[0].To
 		}
 		g := masked{rules, ^p}
-		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-			dir, got := solved(t, g, func(o *solve.Options) { o.KeepAll, o.Codec = true, codec })
-			if got.Value != result.Value || !slices.Equal(lines(final(t, dir)), want) {
-				t.Errorf("the position after %d moves has the largest key: %s, want %s", moves, got.Value, result.Value)
-			}
-			if _, err := verify(dir, g); err != nil {
-				t.Errorf("the position after %d moves has the largest key: %v", moves, err)
-			}
+		dir, got := solved(t, g, func(o *solve.Options) { o.KeepAll, o.Lines = true, true })
+		if got.Value != result.Value || !slices.Equal(lines(final(t, dir)), want) {
+			t.Errorf("the position after %d moves has the largest key: %s, want %s", moves, got.Value, result.Value)
+		}
+		if _, err := verify(dir, g); err != nil {
+			t.Errorf("the position after %d moves has the largest key: %v", moves, err)
 		}
 	}
 }

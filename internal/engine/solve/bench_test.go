@@ -9,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	games "github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -47,7 +46,7 @@ func solveOn(b *testing.B, fsys store.FS, g game.Game, after time.Duration) (dir
 	data := must.Get(store.Create(fsys, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(b)
 	defer data.Close()
 	if _, err := solve.Run(b.Context(), data, g, solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true,
-		Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1, SyncAfter: after}); err != nil {
+		Final: solve.FinalNo, UntilTier: -1, SyncAfter: after}); err != nil {
 		b.Fatal(err)
 	}
 	return dir

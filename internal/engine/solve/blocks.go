@@ -14,9 +14,8 @@ import (
 // next. All positions of the last tier are terminal, so its data_first already has the values.
 // Work is measured in slots.
 //
-// The table of a game.Halved stores half of the positions. So do the directories of packed jobs,
-// if the runner can compute them and they are not kept. Jobs as text, and those of other
-// runners, have all positions, and the table drops the others.
+// The table of a game.Halved stores half of the positions. So do the directories of jobs,
+// if the runner can compute them and they are not kept. Otherwise they have all positions, and the table drops the others.
 type byBlocks struct {
 	*run
 	g     game.Tiered
@@ -25,7 +24,7 @@ type byBlocks struct {
 
 func newBlocks(r *run, g game.Tiered) *byBlocks {
 	halver, ok := r.Runner.(runner.Halver)
-	if ok && halver.CanHalve() && r.Codec == jobdir.Packed && !r.KeepAll {
+	if ok && halver.CanHalve() && !r.KeepAll {
 		r.half = game.HalfOf(g)
 	}
 	b := &byBlocks{r, g, game.HalfOf(g) != nil && r.half == nil}

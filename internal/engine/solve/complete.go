@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -114,17 +115,9 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.
 	if len(seal.Deleted) > 0 {
 		return nil, fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Deleted[0], name)
 	}
-	for _, f := range seal.Files {
-		if !strings.HasPrefix(f.Name, store.PartPrefix) {
-			continue
-		}
-		text := jobdir.IsText(f.Name)
-		if text && r.Codec == jobdir.Packed {
-			return nil, fmt.Errorf("--compress is no longer possible: %s is text: --overwrite starts over", name)
-		}
-		if !text && r.Codec == jobdir.Text {
-			return nil, fmt.Errorf("--keep all is no longer possible: %s is packed: --compress keeps it so, --overwrite starts over", name)
-		}
+	lines := slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.LinesPrefix) })
+	if shards := seal.Records() > 0; r.Lines && shards && !lines {
+		return nil, fmt.Errorf("--keep all is no longer possible: %s has no lines: --compress keeps it so, --overwrite starts over", name)
 	}
 	if half, err := jobdir.StoresHalf(r.data.FS, r.data.Dir(name), seal); err != nil || half {
 		return nil, cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s stores half of the positions: --overwrite starts over", name))
@@ -157,6 +150,10 @@ const syncAfter = time.Second
 func (r *run) commit(job *runner.Job, records int64) error {
 	if job.Step == step.Final {
 		if err := jobdir.NameFinal(job.FS, job.Output); err != nil {
+			return err
+		}
+	} else if r.Lines {
+		if err := job.WriteLines(); err != nil {
 			return err
 		}
 	}

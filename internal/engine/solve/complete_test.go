@@ -49,13 +49,13 @@ func TestOpenPositions(t *testing.T) {
 	g, dir := rules(t, 3, 3, 3), t.TempDir()
 	o := options()
 	o.Runner = &forger{at: "data_second0", forge: func(job *runner.Job) (runner.Stats, error) {
-		file, err := job.FS.Create(filepath.Join(job.Output, jobdir.PartName(0, job.Codec)))
+		file, err := job.FS.Create(filepath.Join(job.Output, jobdir.PartName(0)))
 		if err != nil {
 			return runner.Stats{}, err
 		}
 		g := job.Method.Blocks
-		w := jobdir.NewWriter(file, g, job.Tier, job.Codec)
-		chunk := jobdir.NewChunk(g, job.Codec)
+		w := jobdir.NewWriter(file, g, job.Tier)
+		chunk := jobdir.NewChunk(g)
 		chunk.Add(step.Start(g))
 		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Append(chunk))
 	}}
@@ -86,7 +86,7 @@ func TestFullOnce(t *testing.T) {
 	disk, o := new(fullDisk), options()
 	o.Runner = &forger{at: "data_second2", forge: func(job *runner.Job) (runner.Stats, error) {
 		disk.full.Store(true)
-		_, err := job.FS.Create(filepath.Join(job.Output, "part-00000"))
+		_, err := job.FS.Create(filepath.Join(job.Output, jobdir.PartName(0)))
 		return runner.Stats{}, err
 	}}
 	g := rules(t, 3, 3, 3)
@@ -244,7 +244,7 @@ func TestPartInTable(t *testing.T) {
 	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 		t.Fatal(err)
 	}
-	part := must.Get(os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0, jobdir.Packed))))(t)
+	part := must.Get(os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0))))(t)
 	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666))
 	o.Runner = &inline.Runner{}
 	var output []string
@@ -316,7 +316,7 @@ func TestNoStart(t *testing.T) {
 	dir, _ := solved(t, g, nil)
 	name := filepath.Join(dir, table.TierFile(g, 0))
 	file := must.Get(os.Create(name))(t)
-	w := jobdir.NewWriter(file, game.HalfOf(g), 0, jobdir.Packed)
+	w := jobdir.NewWriter(file, game.HalfOf(g), 0)
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -29,7 +28,7 @@ func TestFormat3(t *testing.T) {
 		positions      uint64
 		stopped        []string
 	}{
-		{"connectn width=3 height=2 connect=2", "blocks", 45, []string{"blocks-stopped", "text-stopped"}},
+		{"connectn width=3 height=2 connect=2", "blocks", 45, nil},
 		{"connectn width=3 height=3 connect=3", "compact", 694, nil},
 		{"connectn width=3 height=3 connect=3", "shards", 694, nil}, // a compact table that two reducers have written
 	} {
@@ -46,7 +45,7 @@ func TestFormat3(t *testing.T) {
 				o, ran := options(), &failing{at: -1}
 				o.Runner = ran
 				if name == "text-stopped" {
-					o.Codec, o.KeepAll = jobdir.Text, true
+					o.Lines, o.KeepAll = true, true
 				}
 				r, err := solveInto(t, dir, g, o, store.Resume)
 				if err != nil || r.Positions != test.positions {
@@ -66,7 +65,7 @@ func TestFormat3(t *testing.T) {
 				solvedtest.Same(t, store.Local{}, dir, want)
 				if name != test.finished {
 					sameFiles(t, dir, want)
-					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier, made.Codec, made.KeepAll = 2, o.Codec, o.KeepAll })
+					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier, made.Lines, made.KeepAll = 2, o.Lines, o.KeepAll })
 					sameFiles(t, dir, filepath.Join(old, name))
 				}
 			})
@@ -81,7 +80,8 @@ func TestFormat3(t *testing.T) {
 // TestEarlierRows checks that a directory in which an earlier version has solved a game, or begun to, is refused if that
 // game is solved by layers now, and that nothing in it changes.
 func TestEarlierRows(t *testing.T) {
-	for name, spec := range map[string]string{"lists": "mnk width=3 height=2 connect=2", "states-stopped": "quickcross width=2 height=2 connect=2"} {
+	for name, spec := range map[string]string{"lists": "mnk width=3 height=2 connect=2", "states-stopped": "quickcross width=2 height=2 connect=2",
+		"blocks-stopped": "connectn width=3 height=2 connect=2", "text-stopped": "connectn width=3 height=2 connect=2"} {
 		dir := t.TempDir()
 		must.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "format3", name))))
 		want := all(t, dir)

@@ -50,7 +50,7 @@ func TestLongHalf(t *testing.T) {
 
 func compareHalf(t *testing.T, board [3]int) {
 	g := rules(t, board[0], board[1], board[2])
-	whole, _ := solved(t, g, func(o *solve.Options) { o.Codec, o.KeepAll, o.Final = jobdir.Text, true, solve.FinalYes })
+	whole, _ := solved(t, g, func(o *solve.Options) { o.Lines, o.KeepAll, o.Final = true, true, solve.FinalYes })
 	for _, memory := range []int{0, 1} {
 		fresh := rules(t, board[0], board[1], board[2]) // without the tables that g has made
 		half, _ := solved(t, fresh, func(o *solve.Options) {
@@ -178,15 +178,15 @@ func TestShards(t *testing.T) {
 			parts.Parts = true
 			stats, err := new(inline.Runner).Run(t.Context(), &parts)
 			must.OK(t, err)
-			in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0, jobdir.Packed))}, half, tier))(t)
+			in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0))}, half, tier))(t)
 			defer in.Close()
 			c, b, ranges := in.Cursor(0), new(block.Block), must.Get(in.Ranges())(t)
 			for shard := range 2 {
 				if shard == lost {
 					continue
 				}
-				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TableBlocks, shard))))(t), half, tier, jobdir.Packed)
-				chunk := jobdir.NewChunk(half, jobdir.Packed)
+				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TableBlocks, shard))))(t), half, tier)
+				chunk := jobdir.NewChunk(half)
 				for _, rng := range ranges[shard*len(ranges)/2 : (shard+1)*len(ranges)/2] {
 					must.Get(c.Load(b, rng))(t)
 					chunk.Add(b)

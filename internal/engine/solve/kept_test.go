@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -41,12 +40,12 @@ func all(t *testing.T, dir string) map[string]string {
 // TestKept damages the directories that --keep all has kept of a finished run, one by one. The
 // check must find each damage, and a resumed run must restore the same bytes.
 func TestKept(t *testing.T) {
-	for name, codec := range map[string]jobdir.Codec{"text": jobdir.Text, "packed": jobdir.Packed} {
+	for name, lines := range map[string]bool{"lines": true, "packed": false} {
 		for _, g := range []game.Game{rules(t, 3, 3, 3), loopGame(), loopGame().Backward(), ticTacToe(t)} {
 			t.Run(name+" "+g.Spec(), func(t *testing.T) {
 				dir := t.TempDir()
 				o := options()
-				o.KeepAll, o.Codec = true, codec
+				o.KeepAll, o.Lines = true, lines
 				must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
 				want := all(t, dir)
 				seals := slices.DeleteFunc(glob(t, dir, "*/_SUCCESS"), func(name string) bool {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -73,7 +72,7 @@ func solveLayers(t *testing.T, first, end uint64) {
 			o.Final, o.Reducers = solve.FinalNo, 1+r.IntN(3)
 			o.Runner = &inline.Runner{Memory: []int{0, 64 << 20}[r.IntN(2)]}
 			if o.KeepAll = r.IntN(3) == 0; o.KeepAll && r.IntN(2) == 0 {
-				o.Codec = jobdir.Text
+				o.Lines = true
 			}
 			o.MinDrop = int64(r.IntN(2))
 			fsys, dir := new(storetest.Memory), "/data/d"

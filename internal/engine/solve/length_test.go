@@ -9,7 +9,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
@@ -91,12 +90,9 @@ func TestLongMostMoves(t *testing.T) {
 	if err != nil || r.Value != "WIN in 16383" {
 		t.Errorf("%q, %v, want WIN in 16383", r.Value, err)
 	}
-	for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-		o := options()
-		o.Codec = codec
-		r, err = solveWith(t, new(storetest.Memory), "/data/d", chain(game.MaxRemoteness+1), o, store.Fresh)
-		if want := "it is reached after 16383 moves in its tier, and has another one there: at most 16383 are provided for"; err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%s: %q, %v, want %s", codec, r.Value, err, want)
-		}
+	o := options()
+	r, err = solveWith(t, new(storetest.Memory), "/data/d", chain(game.MaxRemoteness+1), o, store.Fresh)
+	if want := "it is reached after 16383 moves in its tier, and has another one there: at most 16383 are provided for"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%q, %v, want %s", r.Value, err, want)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -149,7 +148,7 @@ func TestLoopOptions(t *testing.T) {
 			"20 reducers":   func(o *solve.Options) { o.Reducers = 20 },
 			"drop":          func(o *solve.Options) { o.MinDrop = 1 },
 			"keep all":      func(o *solve.Options) { o.KeepAll = true },
-			"keep all text": func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, jobdir.Text, 2 },
+			"keep all text": func(o *solve.Options) { o.KeepAll, o.Lines, o.Reducers = true, true, 2 },
 			"little memory": func(o *solve.Options) {
 				o.Runner = &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}
 			},
@@ -274,7 +273,7 @@ func loopsDamaged(t *testing.T, n int) {
 				dir, o := t.TempDir(), options()
 				o.Runner, o.MinDrop, o.KeepAll = &failing{at: at}, int64(rnd.IntN(2)), rnd.IntN(3) == 0
 				if rnd.IntN(2) == 0 && o.KeepAll {
-					o.Codec = jobdir.Text
+					o.Lines = true
 				}
 				if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
 					t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -61,7 +60,7 @@ func TestPowerCut(t *testing.T) {
 			{"long", func(o *solve.Options) { o.SyncAfter = 1 }, false},
 			{"long, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = 1, true }, false},
 			{"long, two reducers, text kept", func(o *solve.Options) {
-				o.SyncAfter, o.Reducers, o.KeepAll, o.Codec = 1, 2, true, jobdir.Text
+				o.SyncAfter, o.Reducers, o.KeepAll, o.Lines = 1, 2, true, true
 			}, false},
 			{"quick", func(o *solve.Options) { o.SyncAfter = time.Hour }, true},
 			{"quick, all kept", func(o *solve.Options) { o.SyncAfter, o.KeepAll = time.Hour, true }, true},

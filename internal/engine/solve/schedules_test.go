@@ -356,7 +356,7 @@ func (a *actor) isJob() bool {
 // setups returns the games and options of schedules.
 func setups(t *testing.T) (all []*setup) {
 	t.Helper()
-	kept := func(o *solve.Options) { o.KeepAll, o.Codec, o.Reducers = true, jobdir.Text, 2 }
+	kept := func(o *solve.Options) { o.KeepAll, o.Lines, o.Reducers = true, true, 2 }
 	for _, hdfs := range []bool{false, true} {
 		for _, u := range []setup{
 			{g: rules(t, 2, 2, 2)}, {g: rules(t, 2, 2, 2), change: kept}, {g: rules(t, 2, 2, 2), cluster: true},

@@ -66,8 +66,8 @@ type Options struct {
 	Runner    runner.Runner
 	Reducers  int
 	Combine   bool
-	KeepAll   bool         // keep the directories of all jobs
-	Codec     jobdir.Codec // format of those directories
+	KeepAll   bool // keep the directories of all jobs
+	Lines     bool // write the records of each directory as lines, too
 	Final     Final
 	UntilTier int // stop after this many rounds of PossibleMoves; -1: solve completely
 	// SyncAfter is how long a job must run before its directory, and every directory after it,
@@ -79,7 +79,7 @@ type Options struct {
 	Report  func(Event) // called from one goroutine at a time; may be nil
 	Watch   *Watch      // gets the journal; may be nil
 
-	// LateKeep means that KeepAll, or the format, was not requested when the run began. The
+	// LateKeep means that KeepAll, or Lines, was not requested when the run began. The
 	// run is refused if the request can no longer be met.
 	LateKeep bool
 	Remember map[string]string // the options to save in the manifest, for resuming
@@ -301,16 +301,22 @@ func (r *run) solve(ctx context.Context) (err error) {
 	return r.end(ctx)
 }
 
-// checkForm returns an error if an earlier version of this program has begun to solve a game that is solved by layers
-// now: its rows, or states, had another form.
+// checkForm returns an error if an earlier version of this program has made directories of jobs, whose files had other
+// names, or the table of a game that is solved by layers now.
 func (r *run) checkForm() error {
-	if r.g.Layers == nil || r.data.Needs(store.Layers) {
-		return nil
-	}
 	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
-		if name := e.Name(); jobName.MatchString(name) || name == table.Dir {
-			return fmt.Errorf("%s: made by an earlier version of this program, which solved %s in another way: driver solve --overwrite starts over", r.data.Dir(name), r.g.Game.Spec())
+		isJob := jobName.MatchString(e.Name())
+		old := (isJob || e.Name() == table.Dir) && r.g.Layers != nil && !r.data.Needs(store.Layers)
+		if isJob {
+			seal, err := store.ReadSeal(r.data.FS, r.data.Dir(e.Name()))
+			has := func(prefix string) bool {
+				return err == nil && seal != nil && slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, prefix) })
+			}
+			old = old || has(store.LinesPrefix) && !has(store.PartPrefix) || has(store.SentPrefix) && !has(store.OutboxPrefix) && len(seal.Deleted) == 0
+		}
+		if old {
+			return fmt.Errorf("%s: made by an earlier version of this program, which solved %s in another way: driver solve --overwrite starts over", r.data.Dir(e.Name()), r.g.Game.Spec())
 		}
 	}
 	return err
@@ -369,18 +375,15 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Method, job.FS, job.Reducers, job.Combine, job.Codec = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine, r.Codec
+	job.Method, job.FS, job.Reducers, job.Combine = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Half = r.half
 	}
-	switch job.Step {
-	case step.Init:
+	if job.Step == step.Init {
 		job.Input = []string{r.data.Dir(store.SeedFile)}
 		if err := r.data.WriteFile(store.SeedFile, []byte("start\n")); err != nil {
 			return stats, err
 		}
-	case step.Final:
-		job.Codec = jobdir.Text
 	}
 	r.jobAt = time.Now()
 	job.Progress = func(p runner.Progress) {

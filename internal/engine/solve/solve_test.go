@@ -14,7 +14,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -26,7 +25,7 @@ import (
 
 // options are those of most tests. FinalAuto writes the text of all games but 5×5.
 func options() solve.Options {
-	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalAuto, UntilTier: -1}
+	return solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Final: solve.FinalAuto, UntilTier: -1}
 }
 
 // texts returns a function for Options.Report that passes the lines for the user on.

@@ -50,31 +50,39 @@ func (s *stream) mapBlocks(g game.Tiered) error {
 	return p.Flush()
 }
 
-// reduceBlocks turns the messages to each range into its records, and writes a shard.
+// reduceBlocks turns the messages to each range into its records, and prints them or writes a shard.
 func (s *stream) reduceBlocks(g game.Tiered) error {
 	c, err := s.blockCells(g)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	file, err := s.create(jobdir.PartName(s.o.Part, s.o.Codec))
+	step := New(s.name, g)
+	reduce := func(write func(b *block.Block) error) error {
+		return c.eachReceived(func(b *block.Block) error {
+			if s.name != Init {
+				if err := step.Reduce(b); err != nil {
+					return fmt.Errorf("range %#x: %w", b.Range, err)
+				}
+			}
+			return write(b)
+		})
+	}
+	if !s.o.packed() {
+		return reduce(s.block)
+	}
+	file, err := s.o.Create(jobdir.PartName(s.o.Part))
 	if err != nil {
 		return err
 	}
-	step, out := New(s.name, g), jobdir.NewWriter(file, g, s.o.Tier, s.o.Codec)
-	err = out.Finish(c.eachReceived(func(b *block.Block) error {
-		if s.name != Init {
-			if err := step.Reduce(b); err != nil {
-				return fmt.Errorf("range %#x: %w", b.Range, err)
-			}
-		}
-		s.Records += int64(b.Count())
-		s.Finished += int64(b.Done.Count())
+	out := jobdir.NewWriter(file, g, s.o.Tier)
+	err = out.Finish(reduce(func(b *block.Block) error {
+		s.count(b)
 		return out.Add(b)
 	}))
-	if err != nil || !s.o.packed() || s.name != Solve && s.o.Tier != g.Tiers() {
+	if err != nil || s.name != Solve && s.o.Tier != g.Tiers() {
 		return err
 	}
-	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part, s.o.Codec))
+	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part))
 	return jobdir.WriteShard(context.Background(), s.o.FS, []string{part}, s.o.Create, s.o.Part, g, s.o.Tier)
 }

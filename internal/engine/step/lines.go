@@ -39,11 +39,10 @@ func (c *blockLines) step() Step {
 }
 
 func (c *blockLines) send(piece *block.Block) error {
-	if c.count != nil {
-		c.count.write(c.Writer, piece)
-	} else {
-		c.block(piece)
+	if c.count == nil {
+		return c.block(piece)
 	}
+	c.count.write(c.Writer, piece)
 	return c.err
 }
 
@@ -63,8 +62,7 @@ func (c *blockLines) eachInput(do func(b *block.Block) error) error {
 			return err
 		}
 		if solve && Turn(c.g, b.Tier) == c.o.Turn {
-			c.block(b)
-			return c.err
+			return c.block(b)
 		}
 		return do(b)
 	})

@@ -44,7 +44,7 @@ type pair struct {
 
 // options returns the options of a packed job.
 func (r *shuffled) options(job *runner.Job) step.Options {
-	return step.Options{Source: "stdin", Codec: jobdir.Packed, Combine: true, FS: job.FS, Tier: job.Tier,
+	return step.Options{Source: "stdin", Combine: true, FS: job.FS, Tier: job.Tier,
 		Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory, Output: job.Output, Create: createIn(job.FS, job.Output)}
 }
 

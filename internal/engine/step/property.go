@@ -11,6 +11,10 @@ import (
 // "treereduce.".
 type Property struct{ Name, Value string }
 
+// DriverProperty is the property of a task that exchanges lines with a driver. Without it, a reducer is run by hand, see
+// Options.ByHand.
+const DriverProperty = "driver"
+
 // Properties returns the parameters that the streams of a step need to write a tier. A game
 // with blocks needs the player to move, any other game the tier itself.
 func Properties(m game.Method, name string, tier int) []Property {

@@ -35,8 +35,8 @@ func TestBlockInputsReadSeal(t *testing.T) {
 	must.OK(t, os.Mkdir(dir, 0o777))
 	const parts = 20
 	for i := range parts {
-		out := must.Get(fsys.Create(path.Join(dir, jobdir.PartName(i, jobdir.Packed))))(t)
-		w := jobdir.NewWriter(out, g, 0, jobdir.Packed)
+		out := must.Get(fsys.Create(path.Join(dir, jobdir.PartName(i))))(t)
+		w := jobdir.NewWriter(out, g, 0)
 		if i == 0 {
 			must.OK(t, w.Add(Start(g)))
 		}

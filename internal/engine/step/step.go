@@ -4,9 +4,9 @@
 // what these steps have in common with those of package layers.
 //
 // Map and Reduce are the two sides of a step under Hadoop Streaming. They have two
-// encodings, selected by Options.Codec:
+// encodings, selected by Options.Reducers:
 //
-//	                     text             packed
+//	                     lines            packed
 //	input of the map     lines            splits: lines that name ranges of a block file
 //	messages             lines            pairs: a range, and a packed block
 //	output of the reduce lines            block files

@@ -8,7 +8,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -46,19 +45,20 @@ type Options struct {
 	Create func(name string) (io.WriteCloser, error)
 	Output string
 	FS     store.FS // of the files
-	// Codec is the encoding of the records; "" means text. With jobdir.Packed a mapper reads
-	// splits, see Split, and writes pairs, and a reducer writes a block file. For layers, Codec is the
-	// encoding of the files of messages, and records are packed if Reducers is not 0.
-	Codec jobdir.Codec
+	// ByHand says that no driver runs the job: a reducer by layers writes its shard as a packed file, too, and its
+	// messages as lines, too.
+	ByHand bool
 
 	// The following options are for packed records.
 
-	Reducers     int    // requested number; see Borders for the actual one
+	// Reducers is their requested number; see Borders for the actual one. If it is not 0, records are packed: a mapper
+	// reads splits, see Split, and writes pairs, and a reducer writes a packed file.
+	Reducers     int
 	Predecessors string // blocks, Solve: the directory of the existing positions of Tier
 }
 
 // packed reports whether records are packed.
-func (o *Options) packed() bool { return o.Codec == jobdir.Packed }
+func (o *Options) packed() bool { return o.Reducers > 0 }
 
 // SplitMark separates a file name from the byte offset at which a split begins, in the name
 // of a mapper's input. Line numbers in errors are counted from that offset.
@@ -111,7 +111,6 @@ func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, sid
 	if !slices.Contains(NamesOf(m), name) {
 		return w.Counters, Unknown(name)
 	}
-	o.Codec = cmp.Or(o.Codec, jobdir.Text)
 	err := side(&stream{w, name, in, o})
 	return w.Counters, cmp.Or(err, w.Flush())
 }
@@ -142,12 +141,17 @@ func NewWriter(out io.Writer, g game.Game) *Writer {
 }
 
 // block writes the records of a block as lines.
-func (w *Writer) block(b *block.Block) {
+func (w *Writer) block(b *block.Block) error {
+	w.count(b)
+	w.Buf = lines.AppendBlock(w.Buf, b, w.Width)
+	return w.Spill()
+}
+
+// count counts the records of a block.
+func (w *Writer) count(b *block.Block) {
 	n := b.Done.Count()
 	w.Records += int64(b.Open.Count() + n)
 	w.Finished += int64(n)
-	w.Buf = lines.AppendBlock(w.Buf, b, w.Width)
-	w.Spill()
 }
 
 func (w *Writer) line(rec streamfmt.Record) {
@@ -167,22 +171,13 @@ func (w *Writer) Spill() error {
 // Flush writes the buffered output.
 func (w *Writer) Flush() error {
 	if w.err == nil && len(w.Buf) > 0 {
-		_, w.err = w.Write(w.Buf)
+		if _, err := w.out.Write(w.Buf); err != nil {
+			w.err = fmt.Errorf("output: %w", err)
+		}
 	}
 	w.Buf = w.Buf[:0]
 	return w.err
 }
-
-// Write writes output without buffering.
-func (w *Writer) Write(b []byte) (n int, err error) {
-	if n, err = w.out.Write(b); err != nil {
-		err = fmt.Errorf("output: %w", err)
-	}
-	return n, err
-}
-
-// Close has nothing to do: output is closed by its owner.
-func (w *Writer) Close() error { return nil }
 
 // countLines counts the lines of in as records.
 func (w *Writer) countLines(in io.Reader, source string) error {
@@ -199,15 +194,6 @@ func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 		w.line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
 	}
 	return err
-}
-
-// create creates a file in the directory of the job. A shard of text is the output of the
-// stream.
-func (s *stream) create(name string) (io.WriteCloser, error) {
-	if name == jobdir.PartName(s.o.Part, jobdir.Text) {
-		return s.Writer, nil
-	}
-	return s.o.Create(name)
 }
 
 // eachRecord calls do for every record of in. Each record must be a position, not a

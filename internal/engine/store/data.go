@@ -27,10 +27,14 @@ const (
 	tryDigits     = 10 // hexadecimal digits of the number of an attempt
 	// Success is the file that marks a directory as complete and lists its files; see Seal.
 	Success = "_SUCCESS"
-	// PartPrefix is the prefix of the names of the files that jobs read.
-	PartPrefix = "part-"
-	// OutboxPrefix is the prefix of the names of outgoing files: messages to other tiers.
-	OutboxPrefix = "to-"
+	// PartPrefix is the prefix of the names of the shards of jobs, and OutboxPrefix that of files of messages to other
+	// jobs. Hadoop does not see these names, nor do the patterns of the course.
+	PartPrefix, OutboxPrefix = "_part-", "_to-"
+	// LinesPrefix is the prefix of the names of shards of lines, for people and other programs, FinalPrefix that of
+	// those of the final job.
+	LinesPrefix, FinalPrefix = "part-", "part-r-"
+	// SentPrefix is the prefix of the names of files with messages as lines.
+	SentPrefix = "to-"
 	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
 	// IndexFile is the index in the directory of a pass; see package jobdir.
@@ -357,10 +361,10 @@ func (d *Data) Needs(need string) bool { return slices.Contains(d.needs, need) }
 // with other names are not ours: they are neither read nor deleted.
 func OwnFile(name string) bool { return ownFile.MatchString(name) }
 
-// ownFile matches seals, indexes and attempts, which begin with "_"; parts, outgoing files and
+// ownFile matches seals, indexes, attempts and the files of jobs, which begin with "_"; lines and
 // tiers, which have a number, in parts of final or of Hadoop after a letter; and the table of
 // a game without tiers.
-var ownFile = regexp.MustCompile(`^(_|(` + PartPrefix + `([mr]-)?|` + OutboxPrefix + `|tier-)[0-9]|positions\.)`)
+var ownFile = regexp.MustCompile(`^(_|(` + LinesPrefix + `([mr]-)?|` + SentPrefix + `|tier-)[0-9]|positions\.)`)
 
 // IsTemporary reports whether a name is that of an attempt, of a driver's own directory, or of
 // something that is being deleted. Nothing depends on such entries.
@@ -462,10 +466,12 @@ func tried(prefix, name string) string {
 	return fmt.Sprintf("%s%s-%0*x", prefix, name, tryDigits, rand.Uint64()>>(64-4*tryDigits))
 }
 
-// attemptOf returns the directory of the attempt that an entry is, or belongs to.
+// attemptOf returns the directory of the attempt that an entry is, or belongs to. The name of a job may have a dot, too.
 func (d *Data) attemptOf(entry string) string {
-	attempt, _, _ := strings.Cut(entry, ".")
-	return d.Dir(attempt)
+	if end := strings.LastIndexByte(entry, '-') + 1 + tryDigits; end < len(entry) && entry[end] == '.' {
+		entry = entry[:end]
+	}
+	return d.Dir(entry)
 }
 
 // Kept returns the attempts of a job that Create has kept, in the order of their names, which has no

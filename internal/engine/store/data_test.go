@@ -314,7 +314,7 @@ func TestKeep(t *testing.T) {
 	write(t, running, "good")
 	gone := attempt(t, dead, "data_first1")
 	attempt(t, dead, "data_first10")
-	waiting := attempt(t, dead, "data_first2") // a cluster creates the directory when it begins
+	waiting := attempt(t, dead, "data_second6.2") // a cluster creates the directory when it begins
 	must.OK(t, os.Remove(waiting))
 	for _, name := range []string{running + ".ranges", gone + ".ranges", waiting + ".ranges"} {
 		must.OK(t, os.WriteFile(name, nil, 0o666))
@@ -325,7 +325,7 @@ func TestKeep(t *testing.T) {
 	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges "+filepath.Base(waiting)+".ranges"; got != want {
 		t.Errorf("kept: %s, want %s", got, want)
 	}
-	if got := data.Kept("data_first2"); !slices.Equal(got, []string{waiting}) {
+	if got := data.Kept("data_second6.2"); !slices.Equal(got, []string{waiting}) {
 		t.Errorf("kept: %q, want %s", got, waiting)
 	}
 	attempt(t, data, "data_first10")
@@ -334,7 +334,7 @@ func TestKeep(t *testing.T) {
 		t.Errorf("kept: %q, want %s", got, running)
 	}
 	must.OK(t, data.RemoveKept(running))
-	if got := data.Kept("data_first2"); len(got) > 0 {
+	if got := data.Kept("data_second6.2"); len(got) > 0 {
 		t.Errorf("attempts that are not needed: %q", got)
 	}
 	adopted := must.Get(data.Adopt(running, "data_first1"))(t)

@@ -40,10 +40,10 @@ type SealedFile struct {
 	Content string `json:"content,omitempty"`
 }
 
-// Records returns the number of records in the parts of the directory.
+// Records returns the number of records in the shards of the directory.
 func (s *Seal) Records() (n uint64) {
 	for _, f := range s.Files {
-		if strings.HasPrefix(f.Name, PartPrefix) {
+		if strings.HasPrefix(f.Name, PartPrefix) || strings.HasPrefix(f.Name, FinalPrefix) {
 			n += f.Records
 		}
 	}

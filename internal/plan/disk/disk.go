@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
@@ -46,11 +45,12 @@ func Bound(g game.Game, o *solve.Options) float64 {
 		if slots >= manySlots {
 			bytes = slots * manyBytes
 		}
-		if o.KeepAll && o.Codec == jobdir.Text {
+		if o.KeepAll {
+			bytes *= 2
+		}
+		if o.Lines {
 			const value, both = len("\t66\n"), 2
 			bytes += slots * slotPositions * both * float64(streamfmt.KeyWidth(g.KeyBits())+value)
-		} else if o.KeepAll {
-			bytes *= 2
 		}
 		return bytes + finalBound(g, o, slots)
 	}

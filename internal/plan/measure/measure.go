@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -156,7 +155,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	defer stop()
 	used := system.CPU()
 	result, err := solve.Run(limited, data, g, solve.Options{
-		Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1,
+		Runner: &inline.Runner{}, Reducers: 1, Combine: true, Final: solve.FinalNo, UntilTier: -1,
 	})
 	cpu = (system.CPU() - used).Seconds()
 	all = err == nil

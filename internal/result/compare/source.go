@@ -8,10 +8,10 @@ import (
 	"math"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
@@ -83,19 +83,16 @@ func (s *Source) openText(games game.Kinds, dir string) error {
 		}
 		spec = seal.Game
 	}
-	var err error
-	if s.files, err = jobdir.Parts(s.place.FS, dir, spec); err != nil {
-		return err
-	}
-	if len(s.files) == 0 {
-		return fmt.Errorf("%s: it contains neither a table nor text", s.Name)
-	}
-	for _, name := range s.files {
-		if !jobdir.IsText(name) {
-			return fmt.Errorf("%s: it is packed; only text and tables can be compared", name)
+	_, names, err := store.OpenDir(s.place.FS, dir, spec)
+	for _, name := range names {
+		if strings.HasPrefix(name, store.LinesPrefix) {
+			s.files = append(s.files, path.Join(dir, name))
 		}
 	}
-	return nil
+	if err == nil && len(s.files) == 0 {
+		err = fmt.Errorf("%s: it contains neither a table nor text", s.Name)
+	}
+	return err
 }
 
 // side reads the text, unless the source is a table.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -22,15 +21,15 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// Check solves a game in which the turns alternate. The run in packed form with one reducer
-// must have the values of a brute force solution. A run as text with three reducers, which is
+// Check solves a game in which the turns alternate. The run with one reducer
+// must have the values of a brute force solution. A run with three reducers that keeps lines, which is
 // stopped after each of its first jobs and cancelled during the next one, must have the same
 // table and the same text of all positions, as the function same compares data directories: it is
 // solved.SameText.
 func Check(t *testing.T, r runner.Runner, g game.Game, same func(t testing.TB, fsys store.FS, got, want string)) {
 	t.Helper()
 	dir := t.TempDir()
-	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalYes, UntilTier: -1}
+	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Final: solve.FinalYes, UntilTier: -1}
 	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}
@@ -38,7 +37,7 @@ func Check(t *testing.T, r runner.Runner, g game.Game, same func(t testing.TB, f
 	want := dir
 
 	dir = t.TempDir()
-	options.Reducers, options.Combine, options.KeepAll, options.Codec = 3, false, true, jobdir.Text
+	options.Reducers, options.Combine, options.KeepAll, options.Lines = 3, false, true, true
 	mode := store.Fresh
 	for tier := range 3 {
 		options.UntilTier = tier
@@ -70,7 +69,7 @@ func Layers(t *testing.T, r runner.Runner, g game.Game, random *rand.Rand) {
 	t.Helper()
 	dir := t.TempDir()
 	stops := &stopping{r, random.IntN(20), random.IntN(2) == 0}
-	options := solve.Options{Runner: stops, Reducers: 1 + random.IntN(3), Combine: random.IntN(2) == 0, Codec: []jobdir.Codec{jobdir.Packed, jobdir.Text}[random.IntN(2)],
+	options := solve.Options{Runner: stops, Reducers: 1 + random.IntN(3), Combine: random.IntN(2) == 0, Lines: random.IntN(2) == 0,
 		KeepAll: random.IntN(2) == 0, MinDrop: 1, Final: solve.FinalNo, UntilTier: -1}
 	err := run(t.Context(), dir, g, options, store.Fresh)
 	if errors.Is(err, errStopped) {
@@ -240,7 +239,7 @@ func equalBoard(t *testing.T, r runner.Runner, g game.Game, values map[string]by
 func solveIn(t *testing.T, r runner.Runner, g game.Game) string {
 	t.Helper()
 	dir := must.Get(os.MkdirTemp(t.TempDir(), ""))(t)
-	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Final: solve.FinalNo, UntilTier: -1}
 	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}

@@ -3,13 +3,18 @@
 package solved
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
@@ -28,7 +33,7 @@ func Dir(t testing.TB, g game.Game, changes ...func(*solve.Options)) string {
 	dir := t.TempDir()
 	data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
-	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed, Final: solve.FinalNo, UntilTier: -1}
+	o := solve.Options{Runner: &inline.Runner{}, Reducers: 1, Combine: true, Final: solve.FinalNo, UntilTier: -1}
 	for _, change := range changes {
 		change(&o)
 	}
@@ -42,4 +47,17 @@ func Table(t testing.TB, g game.Game) *table.Table {
 	tab := must.Get(table.OpenOf(store.Local{}, Dir(t, g), g))(t)
 	t.Cleanup(func() { tab.Close() })
 	return tab
+}
+
+// Sealed returns a directory with this name that has the records of these sorted lines, as the job possible of a tier writes
+// them.
+func Sealed(t testing.TB, name string, g game.Game, tier int, lines string) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), name)
+	must.OK(t, os.Mkdir(dir, 0o777))
+	job := &runner.Job{Name: name, Step: step.Possible, Tier: tier, FS: store.Local{}, Method: game.MethodOf(g), Output: dir, Reducers: 1}
+	must.OK(t, job.WriteShard(0, strings.NewReader(lines)))
+	files := must.Get(jobdir.SealAll(store.Local{}, dir))(t)
+	must.OK(t, (&store.Seal{Game: g.Spec(), Job: name, Files: files}).Write(store.Local{}, dir))
+	return dir
 }

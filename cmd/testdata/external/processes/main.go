@@ -1,5 +1,5 @@
 // Processes is a driver with a runner of its own: it starts this program again for each map and each reduce
-// of a job, several at a time, and sorts their lines in memory. Jobs that do not read text run in the driver's process.
+// of a job, several at a time, and sorts their lines in memory. The first and the last job run in the driver's process.
 package main
 
 import (
@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,15 +33,16 @@ type processes struct {
 	memory  int // bytes of each process
 }
 
-// Run gives each text file of the input to a map, sorts the lines of each reducer, and gives them to it.
+// Run gives each piece of the input to a map, sorts the lines of each reducer, and gives them to it.
 func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats, err error) {
-	files, ok, err := job.Texts()
+	if job.Step == "init" || job.Step == "final" {
+		return r.small.Run(ctx, job)
+	}
+	input, err := job.OpenLines()
 	if err != nil {
 		return stats, err
 	}
-	if !ok {
-		return r.small.Run(ctx, job)
-	}
+	defer input.Close()
 	partition, err := job.Partition()
 	if err != nil {
 		return stats, err
@@ -54,14 +54,12 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 			counted[side+name] += n
 		}
 	}
-	err = r.each(len(files), func(i int) error {
-		in, err := job.OpenText(files[i])
-		if err != nil {
+	err = r.each(len(input.Pieces), func(i int) error {
+		var in, out bytes.Buffer
+		if err := input.Pieces[i].Write(&in); err != nil {
 			return err
 		}
-		defer in.Close()
-		var out bytes.Buffer
-		counters, err := r.start(ctx, job, "map", job.Environment("map", i, r.memory/2, partition), in, &out)
+		counters, err := r.start(ctx, job, "map", job.Environment("map", i, r.memory/2, partition), &in, &out)
 		mu.Lock()
 		defer mu.Unlock()
 		count("map", counters)
@@ -76,19 +74,16 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		return stats, err
 	}
 	err = r.each(job.Reducers, func(i int) (err error) {
-		out, err := job.FS.Create(path.Join(job.Output, fmt.Sprintf("part-%05d", i)))
-		if err != nil {
-			return err
-		}
 		if len(lines[i]) == 0 && job.Absorb == 0 { // otherwise it has states to read
-			return out.Close()
+			return job.WriteShard(i, strings.NewReader(""))
 		}
+		var out bytes.Buffer
 		slices.SortStableFunc(lines[i], func(a, b []byte) int { return bytes.Compare(partition.Key(a), partition.Key(b)) })
-		counters, err := r.start(ctx, job, "reduce", job.Environment("reduce", i, r.memory/2, partition), bytes.NewReader(bytes.Join(lines[i], nil)), out)
+		counters, err := r.start(ctx, job, "reduce", job.Environment("reduce", i, r.memory/2, partition), bytes.NewReader(bytes.Join(lines[i], nil)), &out)
 		mu.Lock()
 		defer mu.Unlock()
 		count("reduce", counters)
-		return cmp.Or(err, out.Close())
+		return cmp.Or(err, job.WriteShard(i, &out))
 	})
 	stats.Count(job, func(side, name string) int64 { return counted[side+name] })
 	return stats, cmp.Or(ctx.Err(), err) // a process that is killed because ctx is done fails, too
@@ -161,7 +156,7 @@ func extension() driver.Extension {
 			return name, nil
 		},
 		Prepare: func(s *driver.Start) (driver.JobRunner, error) {
-			s.Own, s.Options.Codec = s.Memory/2, driver.Text
+			s.Own = s.Memory / 2
 			return processes{driver.Inline(s.Own), o.atATime, (s.Memory - s.Own) / o.atATime}, s.Needs(least)
 		},
 	}}}

@@ -107,11 +107,11 @@ func (w *blockWork) newChunk() *jobdir.Chunk {
 	if w.compact != nil {
 		return w.compact.NewChunk()
 	}
-	return jobdir.NewChunk(w.g, w.Codec)
+	return jobdir.NewChunk(w.g)
 }
 
 func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
-	name := jobdir.PartName(number, w.Codec)
+	name := jobdir.PartName(number)
 	if w.OnlyTable() {
 		name = jobdir.ShardName(jobdir.TableBlocks, number)
 	}
@@ -123,7 +123,7 @@ func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
 	if w.compact != nil {
 		shard = w.compact.NewWriter(file)
 	} else {
-		shard = jobdir.NewWriter(file, w.g, w.Tier, w.Codec)
+		shard = jobdir.NewWriter(file, w.g, w.Tier)
 	}
 	w.shards = append(w.shards, shard)
 	return shard, nil
@@ -227,7 +227,7 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 	n.shared += w.receivers.Bytes()
 	n.record = blockMemory(largest)
 	n.worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
-	n.chunk = func(slots int) int { return chunkMemory(g, w.Codec, slots, largest) }
+	n.chunk = func(slots int) int { return chunkMemory(slots, largest) }
 	if w.input != nil {
 		n.windows += int(g.KeyBits() - g.LowBits())
 		w.openNear(&n, near, largest)
@@ -259,7 +259,7 @@ func (w *blockWork) openKept(n *needs, solved int) {
 	case bits > jobdir.MostKeptBits:
 	case w.Step == step.Solve && w.deduce != nil:
 		bytes = min(solved, r.memory()/solvedShare)
-	case w.Step == step.Possible && w.Codec == jobdir.Packed:
+	case w.Step == step.Possible:
 		bytes = r.memory() / reachedShare
 	}
 	index := 4 << bits

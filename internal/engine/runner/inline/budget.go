@@ -253,15 +253,6 @@ func indexMemory(ranges float64) int { return int(min(ranges, 1<<62)) / pageRang
 // each.
 func blockMemory(slots int) int { return slots + slots/4 }
 
-// lineMemory is the memory of a record as a line of text.
-func lineMemory(g game.Game) int { return streamfmt.KeyWidth(g.KeyBits()) + len("\t255\n") }
-
-// chunkMemory is the memory of the output for this many slots, plus a block's: packed, with
-// the encoder's memory, or as lines. A quarter is added because slices grow in steps.
-func chunkMemory(g game.Game, c jobdir.Codec, slots, largest int) int {
-	each := lineMemory(g)
-	if c == jobdir.Packed {
-		each = 1
-	}
-	return ((slots+largest)*each + 4*largest) / 4 * 5
-}
+// chunkMemory is the memory of the packed output for this many slots, plus a block's, with
+// the encoder's memory. A quarter is added because slices grow in steps.
+func chunkMemory(slots, largest int) int { return (slots + largest + 4*largest) / 4 * 5 }

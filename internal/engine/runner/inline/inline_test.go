@@ -110,7 +110,7 @@ func TestShardErrors(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Layered)
 	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
 	part := func(fsys store.FS) *layers.PartWriter {
-		return layers.NewPartWriter(create(fsys), g, 0, layers.Messages, jobdir.Packed)
+		return layers.NewPartWriter(create(fsys), g, 0, layers.Messages)
 	}
 	full := storetest.Unclosed{FS: store.Local{}, Err: errFull}
 	for name, shard := range map[string]interface{ Finish(error) error }{
@@ -133,7 +133,7 @@ func TestWholePredecessors(t *testing.T) {
 		out := filepath.Join(dir, fmt.Sprint(jobs))
 		must.OK(t, os.Mkdir(out, 0o777))
 		must.Get(new(Runner).Run(t.Context(), &runner.Job{Name: name, Step: name, FS: store.Local{}, Method: game.MethodOf(g), Half: h, Tier: tier, Reducers: 1,
-			Input: []string{input}, Predecessors: predecessors, Output: out, Codec: jobdir.Packed}))(t)
+			Input: []string{input}, Predecessors: predecessors, Output: out}))(t)
 		must.OK(t, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
 		return out
 	}
@@ -148,7 +148,7 @@ func TestWholePredecessors(t *testing.T) {
 			last = firsts[g.Tiers()]
 		}
 		second := job(step.Solve, g.Tiers()-1, half, last, firsts[g.Tiers()-1])
-		solved[i] = must.Get(os.ReadFile(filepath.Join(second, jobdir.PartName(0, jobdir.Packed))))(t)
+		solved[i] = must.Get(os.ReadFile(filepath.Join(second, jobdir.PartName(0))))(t)
 	}
 	if !bytes.Equal(solved[0], solved[1]) {
 		t.Error("the outputs differ")
@@ -163,7 +163,7 @@ func TestOpenSuccessors(t *testing.T) {
 		out := filepath.Join(dir, output)
 		must.OK(t, os.Mkdir(out, 0o777))
 		_, err := new(Runner).Run(t.Context(), &runner.Job{Name: output, Step: name, FS: store.Local{}, Method: game.MethodOf(g), Tier: tier, Reducers: 1,
-			Input: []string{filepath.Join(dir, input)}, Predecessors: filepath.Join(dir, "data_first0"), Output: out, Codec: jobdir.Packed})
+			Input: []string{filepath.Join(dir, input)}, Predecessors: filepath.Join(dir, "data_first0"), Output: out})
 		return errors.Join(err, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
 	}
 	must.OK(t, errors.Join(job(step.Init, 0, "data_first0", ""), job(step.Possible, 1, "data_first1", "data_first0")))
@@ -190,7 +190,7 @@ func TestKept(t *testing.T) {
 		out := filepath.Join(dir, fmt.Sprint(outputs))
 		must.OK(t, os.Mkdir(out, 0o777))
 		_, err := r.Run(t.Context(), &runner.Job{Name: name, Step: name, FS: fs, Method: game.MethodOf(g), Half: h, Tier: tier, Reducers: 1,
-			Input: []string{input}, Output: out, Codec: jobdir.Packed})
+			Input: []string{input}, Output: out})
 		if (err != nil) != (fs == fullFS{}) {
 			t.Fatalf("%s, tier %d: %v", name, tier, err)
 		}
@@ -203,7 +203,7 @@ func TestKept(t *testing.T) {
 		return r.kept != nil && r.kept.Of(in, values)
 	}
 	part := func(dir string) string {
-		return string(must.Get(os.ReadFile(filepath.Join(dir, jobdir.PartName(0, jobdir.Packed))))(t))
+		return string(must.Get(os.ReadFile(filepath.Join(dir, jobdir.PartName(0))))(t))
 	}
 	local := store.Local{}
 	input := job(r, local, step.Init, 0, half, "")
@@ -235,14 +235,12 @@ func TestKept(t *testing.T) {
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
-	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		for _, fsys := range []store.FS{fullFS{}, storetest.Unclosed{FS: store.Local{}, Err: errFull}} {
-			edges := newOutgoing(&job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, layers.Predecessors, codec)
-			w := edges.newSender(leastRows)
-			must.OK(t, w.Send(1, layers.Row{Key: g.Start(), Word: g.Start()}))
-			if err := edges.finish(nil); !errors.Is(err, errFull) {
-				t.Errorf("%v, %T: %v, want %v", codec, fsys, err, errFull)
-			}
+	for _, fsys := range []store.FS{fullFS{}, storetest.Unclosed{FS: store.Local{}, Err: errFull}} {
+		edges := newOutgoing(&job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}, runner: new(Runner)}, g, layers.Predecessors)
+		w := edges.newSender(leastRows)
+		must.OK(t, w.Send(1, layers.Row{Key: g.Start(), Word: g.Start()}))
+		if err := edges.finish(nil); !errors.Is(err, errFull) {
+			t.Errorf("%T: %v, want %v", fsys, err, errFull)
 		}
 	}
 }
@@ -251,16 +249,16 @@ func TestOutboxFinishError(t *testing.T) {
 func TestPartition(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	dir := t.TempDir()
-	edges := newOutgoing(&job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}, runner: new(Runner)}, g, layers.Predecessors, jobdir.Text)
+	edges := newOutgoing(&job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}, runner: new(Runner)}, g, layers.Predecessors)
 	w := edges.newSender(leastRows)
 	for part := range 2 {
 		must.OK(t, errors.Join(w.setPartition(part), w.Send(1, layers.Row{Key: g.Start(), Word: g.Start()})))
 	}
 	must.OK(t, edges.finish(nil))
 	for part := range 2 {
-		text, err := os.ReadFile(filepath.Join(dir, layers.OutboxName(part, 1, jobdir.Text)))
-		if n := bytes.Count(text, []byte("\n")); n != 1 || err != nil {
-			t.Errorf("part %d: %d rows, %v", part, n, err)
+		seal, err := jobdir.Seal(store.Local{}, filepath.Join(dir, layers.OutboxName(part)))
+		if seal.Records != 1 || err != nil {
+			t.Errorf("part %d: %d rows, %v", part, seal.Records, err)
 		}
 	}
 }

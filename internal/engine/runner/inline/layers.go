@@ -60,7 +60,7 @@ func (w *layerWork) open(context.Context) error {
 		return err
 	}
 	w.cut(w.plan.interval, w.borders, loaded)
-	w.outgoing = newOutgoing(w.job, w.g, w.writes.Sent, w.Codec)
+	w.outgoing = newOutgoing(w.job, w.g, w.writes.Sent)
 	return nil
 }
 
@@ -141,22 +141,26 @@ func (w *layerWork) newChunk() *rowChunk {
 func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
 	var s layerShard
 	if w.writes.Shards {
-		name, codec := layers.PartName(number, w.Codec), w.Codec
+		name := layers.PartName(number)
 		if w.OnlyTable() {
-			name, codec = jobdir.ShardName(jobdir.TableRows, number), jobdir.Coded
+			name = jobdir.ShardName(jobdir.TableRows, number)
 		}
 		file, err := w.create(name)
 		if err != nil {
 			return nil, err
 		}
-		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard, codec)
+		if w.OnlyTable() {
+			s.rows = layers.NewTableWriter(file, w.g, w.Tier)
+		} else {
+			s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard)
+		}
 	}
 	if w.writes.States {
 		file, err := w.create(layers.StatesName(number))
 		if err != nil {
 			return nil, s.Finish(err)
 		}
-		s.states = layers.NewPartWriter(file, w.g, w.Tier, layers.States, jobdir.Packed)
+		s.states = layers.NewPartWriter(file, w.g, w.Tier, layers.States)
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package inline
 
 import (
+	"io"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -13,7 +14,6 @@ type outgoing struct {
 	runner *Runner
 	g      game.Game
 	kind   layers.Kind
-	codec  jobdir.Codec
 	boxes  []*layers.OutboxWriter // by part
 
 	mu   sync.Mutex
@@ -21,10 +21,10 @@ type outgoing struct {
 }
 
 // newOutgoing returns the outgoing of a job.
-func newOutgoing(j *job, g game.Game, kind layers.Kind, c jobdir.Codec) *outgoing {
-	t := &outgoing{runner: j.runner, g: g, kind: kind, codec: c}
+func newOutgoing(j *job, g game.Game, kind layers.Kind) *outgoing {
+	t := &outgoing{runner: j.runner, g: g, kind: kind}
 	for i := range j.Reducers {
-		t.boxes = append(t.boxes, layers.NewOutboxWriter(j.create, i, g, kind, c))
+		t.boxes = append(t.boxes, layers.NewOutboxWriter(func() (io.WriteCloser, error) { return j.create(layers.OutboxName(i)) }, g, kind))
 	}
 	return t
 }
@@ -38,7 +38,7 @@ type sender struct {
 // newSender returns the outbox of a worker, which buffers up to most rows.
 func (t *outgoing) newSender(most int) *sender {
 	w := new(sender)
-	w.Outbox = layers.NewOutbox(t.g, t.kind, t.codec, most, func(to layers.Stage, c *jobdir.Chunk) error { return t.boxes[w.partition].Append(to, c) })
+	w.Outbox = layers.NewOutbox(t.g, t.kind, most, func(c *jobdir.Chunk) error { return t.boxes[w.partition].Append(c) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if kept := &t.runner.outboxes; len(*kept) > 0 {

@@ -155,7 +155,7 @@ func (n *numbered) share(task int) float64 { return float64(task+1) / float64(n.
 type text struct{ *job }
 
 func (t text) newShard(number int) (shard[*textChunk], error) {
-	file, err := t.create(jobdir.PartName(number, jobdir.Text))
+	file, err := t.create(jobdir.LinesName(number))
 	return textShard{file}, err
 }
 

@@ -73,7 +73,7 @@ func (p *pipeline) input(of *child) ([][]byte, error) {
 	}
 	text := new(limited)
 	for _, s := range splits {
-		if err := s.write(text); err != nil {
+		if err := s.Write(text); err != nil {
 			return nil, err
 		}
 	}

@@ -6,24 +6,21 @@
 //	split 1 → step_map ┼ by range of ─┼ sort → step_reduce → part-00001
 //	…                  ┘    key       └ …
 //
-// Each map reads one split: a text part as it is on disk, or a share of a block file, unpacked
-// into lines. In a job by layers, each reducer also reads and writes states of its positions, and
-// writes its messages to other jobs. These are files of the data directory. A program of the user may replace any mapper or reducer. The package
+// Each map reads one split, a part of the packed input as lines, and the lines of a reducer become a packed shard. In a job
+// by layers, each reducer also reads and writes states of its positions, and writes its messages to other jobs. These are
+// files of the data directory. A program of the user may replace any mapper or reducer. The package
 // knows nothing of the loop of jobs.
 package pipe
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,8 +28,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -56,13 +51,6 @@ const (
 	copySize      = 256 << 10
 )
 
-// A split is the input of one map.
-type split struct {
-	source string // file name, for errors
-	size   int64  // approximate number of bytes, if needed by group
-	write  func(io.Writer) error
-}
-
 // Run runs a job.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	err = r.with(ctx, job, func(p *pipeline) error {
@@ -81,21 +69,13 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
-		partition: partition, partName: jobdir.PartName, counted: make(map[[2]string]int64)}
-	defer func() {
-		for _, in := range p.open {
-			in.Close()
-		}
-	}()
-	if m := job.Method; m.Blocks != nil {
-		err = p.ofBlocks(m.Blocks)
-	} else {
-		err = p.ofLayers(m.Layers)
-	}
+	in, err := job.OpenLines()
 	if err != nil {
 		return err
 	}
+	defer in.Close()
+	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
+		partition: partition, splits: group(in.Pieces, mapsOfCore*runtime.GOMAXPROCS(0)), counted: make(map[[2]string]int64)}
 	_, maps := r.Programs[job.Step+"_map"]
 	_, reduces := r.Programs[job.Step+"_reduce"]
 	if (maps || reduces) && job.Warn != nil {
@@ -113,7 +93,7 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 func (p *pipeline) run() error {
 	if len(p.splits) == 0 && p.Step != step.Begin && p.Step != step.Values { // which read all states
 		for i := range p.Reducers {
-			if err := p.writePart(i, strings.NewReader("")); err != nil {
+			if err := p.WriteShard(i, strings.NewReader("")); err != nil {
 				return err
 			}
 		}
@@ -130,99 +110,13 @@ func (p *pipeline) run() error {
 	return context.Cause(p.ctx)
 }
 
-// ofBlocks prepares a job by blocks.
-func (p *pipeline) ofBlocks(g game.Tiered) error {
-	p.shard = func(out io.WriteCloser) shard { return jobdir.NewWriter(out, g, p.Tier, p.Codec) }
-	dirs := p.Input
-	switch half := game.HalfOf(g); {
-	case p.Step == step.Solve:
-		dirs = append(slices.Clone(dirs), p.Predecessors)
-	case p.Step == step.Final && half != nil:
-		g = half // the table has half of the positions
-	}
-	var seals jobdir.Seals
-	for i, dir := range dirs {
-		tier := p.Tier // of the predecessors
-		if i < len(p.Input) {
-			tier = p.InputTier(i)
-		}
-		if err := p.addDir(dir, func(part string) (unpacker, error) {
-			return seals.OpenTier(p.FS, []string{part}, g, tier)
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// A shard is a packed shard that is written from the output of a reducer.
-type shard interface {
-	AppendLines(in io.Reader, source string) error
-	Finish(err error) error // closes the file in any case
-}
-
-// An unpacker unpacks records, stored by range, into lines.
-type unpacker interface {
-	Len() int
-	WriteLines(w io.Writer, from, to int) error
-	io.Closer
-}
-
-// addDir adds a directory, or a packed file, to the input of the maps. Text parts are read as
-// they are; open opens a packed shard, which is divided into parts of its ranges. The input of
-// init is a file with one line of any content.
-func (p *pipeline) addDir(dir string, open func(part string) (unpacker, error)) error {
-	if p.Step == step.Init {
-		p.splits = append(p.splits, p.fileSplit(dir))
-		return nil
-	}
-	parts, err := jobdir.Parts(p.FS, dir, p.Method.Game.Spec())
-	if err != nil {
-		return err
-	}
-	for _, part := range parts {
-		if jobdir.IsText(part) {
-			p.splits = append(p.splits, p.fileSplit(part))
-			continue
-		}
-		t, err := open(part)
-		if err != nil {
-			return err
-		}
-		p.open = append(p.open, t)
-		shares := max(1, min(t.Len(), runtime.GOMAXPROCS(0)/len(parts)))
-		for i := range shares {
-			p.splits = append(p.splits, split{source: part, write: func(w io.Writer) error {
-				return t.WriteLines(w, i*t.Len()/shares, (i+1)*t.Len()/shares)
-			}})
-		}
-	}
-	return nil
-}
-
-// fileSplit returns a split that reads a complete file, and verifies it.
-func (p *pipeline) fileSplit(name string) split {
-	return split{source: name, write: func(w io.Writer) error {
-		f, err := p.OpenText(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = io.CopyBuffer(struct{ io.Writer }{w}, f, make([]byte, copySize))
-		return err
-	}}
-}
-
 // A pipeline is a running job.
 type pipeline struct {
 	*Runner
 	*runner.Job
 	budget    Budget
 	partition *runner.Partition
-	splits    []split     // the input of the maps
-	open      []io.Closer // the files that splits read
-	partName  func(part int, c jobdir.Codec) string
-	shard     func(out io.WriteCloser) shard // starts a packed shard
+	splits    []runner.Piece // the input of the maps
 
 	ctx     context.Context
 	cancel  context.CancelCauseFunc // ends the job with a cause; only the first call counts
@@ -305,7 +199,7 @@ func (p *pipeline) startReduce(i int) error {
 	red.wait.Go(func() {
 		if started != nil {
 			p.cancel(started)
-		} else if err := p.writePart(i, io.TeeReader(p.outlet(reducer, out), printed)); err != nil {
+		} else if err := p.WriteShard(i, io.TeeReader(p.outlet(reducer, out), printed)); err != nil {
 			p.cancel(p.cause(err, sort, reducer))
 		}
 		out.Close()
@@ -338,20 +232,6 @@ func (p *pipeline) startReduce(i int) error {
 		red.read = reducer.messages.counters[step.RecordsIn]
 	})
 	return nil
-}
-
-// writePart writes the output of a reducer to a part.
-func (p *pipeline) writePart(i int, out io.Reader) error {
-	f, err := p.FS.Create(path.Join(p.Output, p.partName(i, p.Codec)))
-	if err != nil {
-		return err
-	}
-	if p.Codec != jobdir.Text {
-		w := p.shard(f)
-		return w.Finish(w.AppendLines(out, fmt.Sprintf("output of reducer %d of %s", i, p.Name)))
-	}
-	_, err = io.CopyBuffer(struct{ io.Writer }{f}, struct{ io.Reader }{out}, make([]byte, copySize))
-	return cmp.Or(err, f.Close())
 }
 
 // finishReduces closes the input of the sorts and waits for all parts.
@@ -388,9 +268,9 @@ func (p *pipeline) runMaps() {
 	parallel.Each(p.ctx, p.budget.Mappers, len(p.splits), 1, func() func(int) error { return runMap }) // the error is in ctx
 }
 
-func (p *pipeline) runMap(i int, s split) error {
-	c := p.task("map", i, "mapreduce_map_input_file="+s.source)
-	started, fed, shuffled := p.converse(c, s.write, p.shuffle)
+func (p *pipeline) runMap(i int, s runner.Piece) error {
+	c := p.task("map", i, "mapreduce_map_input_file="+s.Source)
+	started, fed, shuffled := p.converse(c, s.Write, p.shuffle)
 	unread := errors.Is(fed, errUnread)
 	switch {
 	case started != nil:
@@ -402,7 +282,7 @@ func (p *pipeline) runMap(i int, s split) error {
 	case shuffled != nil:
 		return fmt.Errorf("output of %s: %w", c.name, shuffled)
 	case unread:
-		return fmt.Errorf("%s ended before its input, %s", c.name, s.source)
+		return fmt.Errorf("%s ended before its input, %s", c.name, s.Source)
 	}
 	p.count("map", c.messages.counters)
 	return nil

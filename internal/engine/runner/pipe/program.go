@@ -43,7 +43,7 @@ func (c *lineCount) Write(b []byte) (int, error) {
 func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) error {
 	return r.with(ctx, job, func(p *pipeline) error {
 		for _, s := range p.splits {
-			if err := s.write(out); err != nil {
+			if err := s.Write(out); err != nil {
 				return err
 			}
 		}

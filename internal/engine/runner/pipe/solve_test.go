@@ -10,7 +10,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -59,19 +58,11 @@ func TestLongEveryBoard(t *testing.T) {
 	runnertest.EveryBoard(t, &pipe.Runner{Bin: programs.Dir(t)}, longtest.Number(t, "TREEREDUCE_POSITIONS", 100), 3)
 }
 
-// firstTier returns a game, and a directory of its first tier as text.
+// firstTier returns a game, and a directory of its first tier.
 func firstTier(t *testing.T) (g game.Game, dir string) {
 	t.Helper()
 	g = must.Get(all.Kinds().Parse("connectn width=2 height=2 connect=2"))(t)
-	dir = filepath.Join(t.TempDir(), "data_first0")
-	must.OK(t, os.Mkdir(dir, 0o777))
-	must.OK(t, os.WriteFile(filepath.Join(dir, "part-00000"), []byte("00\n"), 0o666))
-	files, err := jobdir.SealAll(store.Local{}, dir)
-	if err == nil {
-		err = (&store.Seal{Game: g.Spec(), Job: "data_first0", Files: files}).Write(store.Local{}, dir)
-	}
-	must.OK(t, err)
-	return g, dir
+	return g, solved.Sealed(t, "data_first0", g, 0, "00\n")
 }
 
 // TestPrograms replaces a program of a job by shell commands. Duplicates must be dropped, an error
@@ -93,14 +84,15 @@ func TestPrograms(t *testing.T) {
 		must.OK(t, os.Mkdir(out, 0o777))
 		bin := programs.Dir(t)
 		r := pipe.Runner{Bin: bin, Programs: map[string]string{test.replaced: strings.ReplaceAll(test.program, "$BIN", bin)}}
-		stats, err := r.Run(context.Background(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
-			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
+		job := &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g), Tier: 1, Input: []string{input}, Output: out, Reducers: 1}
+		stats, err := r.Run(context.Background(), job)
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s: %v, want an error of %s", test.program, err, test.err)
 			}
 			continue
 		}
+		must.OK(t, job.WriteLines())
 		part, readErr := os.ReadFile(filepath.Join(out, "part-00000"))
 		if err != nil || readErr != nil || string(part) != test.part || stats.Records != 2 {
 			t.Errorf("%s: %v, %v, %q, %d records; want %q", test.program, err, readErr, part, stats.Records, test.part)
@@ -111,11 +103,7 @@ func TestPrograms(t *testing.T) {
 // TestBlame checks that the error of a program names the line of its input at which it fails, if there is one.
 func TestBlame(t *testing.T) {
 	g, _ := firstTier(t)
-	input := filepath.Join(t.TempDir(), "data_first1")
-	must.OK(t, os.Mkdir(input, 0o777))
-	must.OK(t, os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666))
-	files := must.Get(jobdir.SealAll(store.Local{}, input))(t)
-	must.OK(t, (&store.Seal{Game: g.Spec(), Job: "data_first1", Files: files}).Write(store.Local{}, input))
+	input := solved.Sealed(t, "data_first1", g, 1, "02\n10\n")
 	fails := func(at string) string {
 		return `while read -r line; do [ "$line" != ` + at + ` ] || { echo cannot >&2; exit 3; }; echo "$line"; done`
 	}
@@ -135,7 +123,7 @@ func TestBlame(t *testing.T) {
 		must.OK(t, os.Mkdir(out, 0o777))
 		r := pipe.Runner{Bin: programs.Dir(t), Programs: map[string]string{test.replaced: test.program}}
 		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
-			Tier: 2, Input: []string{input}, Output: out, Reducers: 2, Codec: jobdir.Text})
+			Tier: 2, Input: []string{input}, Output: out, Reducers: 2})
 		_, left := os.Stat(out + ".again")
 		if err == nil || !strings.HasSuffix(err.Error(), test.err) || left == nil {
 			t.Errorf("%s: %v, want %s; left behind: %v", test.program, err, test.err, left == nil)
@@ -147,14 +135,12 @@ func TestBlame(t *testing.T) {
 func TestPartNotClosed(t *testing.T) {
 	g, input := firstTier(t)
 	failed := errors.New("cannot be closed")
-	for _, codec := range []jobdir.Codec{jobdir.Text, jobdir.Packed} {
-		out := filepath.Join(t.TempDir(), "out")
-		must.OK(t, os.Mkdir(out, 0o777))
-		r := pipe.Runner{Bin: programs.Dir(t)}
-		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Method: game.MethodOf(g),
-			Tier: 1, Input: []string{input}, Output: out, Reducers: 1, Codec: codec})
-		if !errors.Is(err, failed) {
-			t.Errorf("%s: %v", codec, err)
-		}
+	out := filepath.Join(t.TempDir(), "out")
+	must.OK(t, os.Mkdir(out, 0o777))
+	r := pipe.Runner{Bin: programs.Dir(t)}
+	_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Method: game.MethodOf(g),
+		Tier: 1, Input: []string{input}, Output: out, Reducers: 1})
+	if !errors.Is(err, failed) {
+		t.Error(err)
 	}
 }

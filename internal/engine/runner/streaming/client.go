@@ -70,6 +70,9 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 		}
 		return runner.Stats{}, r.cause(ctx, report.App, err)
 	}
+	if len(report.Counters) == 0 { // the client did not get them
+		report.Counters = r.counters(ctx, report.App)
+	}
 	return r.stats(job, report.App, report.Counters, time.Since(begun)), nil
 }
 
@@ -182,7 +185,7 @@ func (r *Runner) cause(ctx context.Context, app string, clientErr error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", app, clientErr)
 	}
-	return fmt.Errorf("%s: %s", app, r.place(failure.String()))
+	return fmt.Errorf("%s: %s", app, failure)
 }
 
 // stats returns the statistics of a job, computed from its counters.

@@ -14,7 +14,6 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -162,13 +161,11 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 // TestMostRecords checks that mostRecords is an upper bound for all jobs of a game.
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
-		for _, codec := range []jobdir.Codec{jobdir.Packed, jobdir.Text} {
-			g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
-			r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g), codec)}
-			solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Codec, o.Combine, o.KeepAll = r, codec, false, true })
-			if r.jobs == 0 {
-				t.Errorf("%s: no jobs", g.Spec())
-			}
+		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
+		r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g))}
+		solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Combine, o.KeepAll = r, false, true })
+		if r.jobs == 0 {
+			t.Errorf("%s: no jobs", g.Spec())
 		}
 	}
 }

@@ -69,7 +69,7 @@ const (
 
 	// threePasses runs only the forward passes over tier 6 of men on the cluster, if no retrograde ones follow;
 	// backJobs runs only data_second4 and data_second5, and the largest retrograde pass over tier 6.
-	threePasses = " --cluster-above 80"
+	threePasses = " --cluster-above 170"
 	backJobs    = " --cluster-above 200"
 
 	// waitTime limits every wait, except for the end of a driver, which may have forty jobs to
@@ -655,7 +655,7 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]applicatio
 		apps[name] = app
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("applications %v, want %v", got, want)
+		t.Errorf("applications %v, want %v: %+v", got, want, s.apps(t))
 	}
 	return apps
 }

@@ -44,9 +44,6 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return r.Runner.Run(ctx, job)
 	}
 	must.OK(r.t, p.fill())
-	if p.small {
-		r.t.Errorf("%s: its input is not packed", job.Name)
-	}
 	if p.reads == 0 {
 		return r.Runner.Run(ctx, job)
 	}
@@ -55,7 +52,7 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	add := func(side string, n step.Counters) { n.Each(func(name string, v int64) { counted[side+name] += v }) }
 	memory := []int{1, 40 * layers.RowMemory, 0}
 	o := step.Options{Source: job.Name, FS: job.FS, Tier: job.Tier, Pass: job.Pass, Edges: job.Edges, Runs: job.Runs, Absorb: job.Absorb,
-		Combine: true, Memory: memory[r.random.IntN(len(memory))], Reducers: len(p.keys) + 1, Codec: job.Codec,
+		Combine: true, Memory: memory[r.random.IntN(len(memory))], Reducers: len(p.keys) + 1,
 		Create: func(name string) (io.WriteCloser, error) { return job.FS.Create(path.Join(job.Output, name)) }}
 	if layers.WritesOf(job.Step, job.Method.Game, job.Tier).Shards {
 		o.Edges = nil // they are the input of the maps

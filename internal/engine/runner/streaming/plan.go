@@ -12,12 +12,9 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
@@ -31,20 +28,7 @@ type plan struct {
 	properties []step.Property // passed to the tasks
 	keys       [][]byte        // the first keys of all partitions except the first
 
-	// The following fields are for packed records.
-
 	input []step.MapInput // by map
-
-	// The following fields are for text.
-
-	inputs []string // directories that the maps read, or patterns of files in them
-
-	// The following fields are for layers.
-
-	small    bool  // the input can only be read in this process
-	bytes    int64 // total size of the files
-	together bool  // a map reads several files
-	maps     int   // approximate number of maps
 }
 
 // tasks returns how many tasks the given number of records is worth.
@@ -73,83 +57,17 @@ func (p *plan) fill() error {
 // ofBlocks plans a job by blocks.
 func (p *plan) ofBlocks(g game.Tiered) (err error) {
 	job := p.job
-	p.properties = job.Properties(nil)
-	if job.Codec == jobdir.Text {
-		dirs := job.Input
-		if job.Step == step.Solve {
-			dirs = append([]string{job.Predecessors}, job.Input...)
-		}
-		if p.reads, err = textRecords(job, dirs); err == nil {
-			p.inputs, err = partsIn(job, dirs)
-		}
-	} else {
-		p.properties = append(p.properties, step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
-			step.Property{Name: "parents", Value: job.Predecessors})
-		p.input, p.reads, err = step.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
-	}
-	if err != nil {
-		return err
-	}
-	borders := step.Borders(g, job.Tier, p.reducers())
-	if p.packed() {
-		p.keys = pairKeys(borders)
-	} else {
-		p.keys = lineKeys(g, borders, 1<<g.LowBits())
-	}
-	return nil
+	p.properties = append(job.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
+		step.Property{Name: "parents", Value: job.Predecessors})
+	p.input, p.reads, err = step.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
+	p.keys = pairKeys(step.Borders(g, job.Tier, p.reducers()))
+	return err
 }
-
-// partsIn returns the -input for text directories: a pattern that matches only their parts, as
-// other files in them are not ours. A name without parts, e.g. the input file of the first job,
-// is returned as it is.
-func partsIn(job *runner.Job, names []string) (inputs []string, err error) {
-	for _, name := range names {
-		info, err := job.FS.Stat(name)
-		if err != nil {
-			return nil, err
-		}
-		if info.IsDir() {
-			parts, err := jobdir.Parts(job.FS, name, job.Method.Game.Spec())
-			if err != nil {
-				return nil, err
-			}
-			if len(parts) > 0 {
-				name = path.Join(name, store.PartPrefix+"[0-9]*")
-			}
-		}
-		inputs = append(inputs, name)
-	}
-	return inputs, nil
-}
-
-// textRecords estimates the number of records in text directories: their size, divided by the
-// minimum length of a line.
-func textRecords(job *runner.Job, dirs []string) (int64, error) {
-	line := int64(streamfmt.KeyWidth(job.Method.Game.KeyBits()) + 1)
-	var bytes int64
-	for _, dir := range dirs {
-		parts, err := jobdir.Parts(job.FS, dir, job.Method.Game.Spec())
-		if err != nil {
-			return 0, err
-		}
-		for _, part := range parts {
-			info, err := job.FS.Stat(part)
-			if err != nil {
-				return 0, err
-			}
-			bytes += info.Size()
-		}
-	}
-	return bytes / line, nil
-}
-
-// packed reports whether the records of the job are packed, not lines.
-func (p *plan) packed() bool { return p.job.Codec == jobdir.Packed }
 
 // arguments returns the command line of hadoop; files is the result of p.files. Generic
 // options must come before all others.
 func (p *plan) arguments(files string) []string {
-	w, packed, reducers := p.job, p.packed(), len(p.keys)+1
+	w, reducers := p.job, len(p.keys)+1
 	args := append([]string{"jar", p.Jar}, p.definitions(w.Name, p.tag(w.Output))...)
 	define := func(name string, value any) { args = append(args, definition(name, value)...) }
 	define("mapreduce.job.reduces", reducers)
@@ -162,21 +80,14 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.file_system", p.FS.Name())
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
-	if packed {
-		p.maps = len(p.input)
-		args = append(args, "-D", p.archive().property())
-		define("treereduce.splits", path.Join(p.dir, splitsFile))
-		define("stream.map.output", "rawbytes")
-		define("stream.reduce.input", "rawbytes")
-		define("treereduce.reducers", reducers)
-	}
-	if p.maps > 0 && p.maps <= uberMaps && reducers <= 1 && p.reads <= taskRecords {
+	args = append(args, "-D", p.archive().property())
+	define("treereduce.splits", path.Join(p.dir, splitsFile))
+	define("stream.map.output", "rawbytes")
+	define("stream.reduce.input", "rawbytes")
+	define("treereduce.reducers", reducers)
+	if maps := len(p.input); maps > 0 && maps <= uberMaps && reducers <= 1 && p.reads <= taskRecords {
 		define("mapreduce.job.ubertask.enable", true)
 		define("mapreduce.job.ubertask.maxmaps", uberMaps)
-	}
-	if p.together {
-		define("stream.map.input.ignoreKey", true) // formats other than TextInputFormat put the key before the line
-		define("mapreduce.input.fileinputformat.split.maxsize", max(1, p.bytes/int64(p.maps)))
 	}
 	if reducers > 1 {
 		define("mapreduce.totalorderpartitioner.path", p.FS.Name()+path.Join(p.dir, rangesFile))
@@ -186,16 +97,7 @@ func (p *plan) arguments(files string) []string {
 	if reducers > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
-	if packed {
-		args = append(args, "-lazyOutput", "-input", p.archive().name())
-	}
-	if p.together {
-		args = append(args, "-inputformat", hadoop.TogetherFormat)
-	}
-	for _, dir := range p.inputs {
-		args = append(args, "-input", p.FS.Name()+dir)
-	}
-	return append(args, "-output", p.FS.Name()+w.Output)
+	return append(args, "-lazyOutput", "-input", p.archive().name(), "-output", p.FS.Name()+w.Output)
 }
 
 // definition returns a generic option that sets a property.
@@ -231,27 +133,17 @@ const (
 // write writes the files of the plan. The empty directory of the attempt becomes that of the plan: Hadoop creates
 // the former, and refuses to run if it exists.
 func (p *plan) write() error {
-	packed := p.packed()
 	if err := p.job.FS.Rename(p.job.Output, p.dir); err != nil {
 		return err
 	}
-	if packed {
-		text, archive := p.splits()
-		if err := p.writeFile(splitsFile, text); err != nil {
-			return err
-		}
-		if err := p.writeArchive(archive); err != nil {
-			return err
-		}
+	text, archive := p.splits()
+	if err := p.writeFile(splitsFile, text); err != nil {
+		return err
 	}
-	if len(p.keys) == 0 {
-		return nil
+	if err := p.writeArchive(archive); err != nil || len(p.keys) == 0 {
+		return err
 	}
-	class := textClass
-	if packed {
-		class = bytesClass
-	}
-	return p.writeFile(rangesFile, sequenceFile(class, p.keys))
+	return p.writeFile(rangesFile, sequenceFile(bytesClass, p.keys))
 }
 
 // writeArchive writes the index files of an archive, except those that this driver has written already.

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/hadoop"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -39,7 +38,7 @@ func TestWriteTakenOver(t *testing.T) {
 	must.OK(t, os.Mkdir(attempt, 0o777))
 	fsys := new(refusing)
 	p := &plan{
-		Runner: &Runner{FS: new(hadoop.FS)}, job: &runner.Job{FS: fsys, Codec: jobdir.Packed, Output: attempt}, dir: store.PlanDir(attempt),
+		Runner: &Runner{FS: new(hadoop.FS)}, job: &runner.Job{FS: fsys, Output: attempt}, dir: store.PlanDir(attempt),
 		input: []step.MapInput{{Splits: []step.Split{{File: filepath.Join(dir, "a")}}, Place: step.Place{File: filepath.Join(dir, "a")}}},
 	}
 	for _, lost := range []bool{true, false} {
@@ -56,7 +55,7 @@ func TestWriteTakenOver(t *testing.T) {
 // has another content than that of the job before.
 func TestArchiveOnce(t *testing.T) {
 	dir := t.TempDir()
-	job := &runner.Job{FS: store.Local{}, Codec: jobdir.Packed}
+	job := &runner.Job{FS: store.Local{}}
 	r := &Runner{FS: new(hadoop.FS)}
 	const index, master = "_index", "_masterindex"
 	for i, test := range []struct {

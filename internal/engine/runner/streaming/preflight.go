@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
@@ -20,8 +19,8 @@ import (
 // that the resource manager has a live node, and that the hadoop command runs.
 // It checks nothing if no job can be large enough for the cluster. The name node has been
 // checked before, and permissions will be when the data directory is created.
-func (r *Runner) Preflight(ctx context.Context, g game.Game, codec jobdir.Codec, data string) error {
-	if mostRecords(game.MethodOf(g), codec) <= float64(r.Above) {
+func (r *Runner) Preflight(ctx context.Context, g game.Game, data string) error {
+	if mostRecords(game.MethodOf(g)) <= float64(r.Above) {
 		return nil
 	}
 	if err := checkName(data); err != nil {
@@ -55,27 +54,18 @@ func checkName(dir string) error {
 // special reports whether a letter has a meaning in a list of patterns, or in a URI.
 func special(c rune) bool { return strings.ContainsRune(`,{}[]*?\#%"`, c) || unicode.IsSpace(c) }
 
-// textFactor is how many records textRecords may find for each record of a tier: the job reads
-// two tiers, with lines that are up to four times as long as the shortest.
-const textFactor = 8
-
 // rowFactor is how many rows a job by layers reads for a position, typically at most: one for each
 // predecessor, one for each move.
 const rowFactor = 64
 
 // mostRecords returns an upper bound for the records that a job of a game reads: the largest
 // tier, or all positions.
-func mostRecords(m game.Method, codec jobdir.Codec) (most float64) {
-	switch {
-	case m.Blocks != nil:
-		for tier := range m.Blocks.Tiers() + 1 {
-			most = max(most, m.Blocks.Slots(tier))
-		}
-		if codec == jobdir.Text {
-			most *= textFactor
-		}
-	default:
-		most = math.Exp2(float64(m.Layers.KeyBits())) * rowFactor
+func mostRecords(m game.Method) (most float64) {
+	if m.Blocks == nil {
+		return math.Exp2(float64(m.Layers.KeyBits())) * rowFactor
+	}
+	for tier := range m.Blocks.Tiers() + 1 {
+		most = max(most, m.Blocks.Slots(tier))
 	}
 	return most
 }

@@ -1,7 +1,6 @@
 // Package streaming runs jobs on a cluster by Hadoop Streaming, with the same mapper and
-// reducer binaries. Records are packed blocks or rows (see step.Split), or lines of text if the
-// directories are text. The package knows nothing of the rules of a game, nor what a step
-// does.
+// reducer binaries. Records are packed blocks or rows (see step.Split). The package knows nothing of the rules of a game, nor
+// what a step does.
 package streaming
 
 import (
@@ -86,7 +85,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if err := p.fill(); err != nil {
 		return stats, err
 	}
-	if p.small || p.reads <= max(0, r.Above) {
+	if p.reads <= max(0, r.Above) {
 		return r.Small.Run(ctx, job)
 	}
 	files, err := p.files()
@@ -102,26 +101,26 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	return count(job, stats)
 }
 
-// count verifies the output of a job and counts its records. Text is only read if the job's
-// counters are missing. Blocks are sealed as they were counted, and not read again for that.
+// count completes the counts of a job: it verifies the blocks, which are sealed as they were counted. A job by layers whose
+// counters are missing must run again.
 func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	switch m := job.Method; {
-	case m.Layers != nil && stats.Shuffled == 0:
-		if err := countRows(job, m.Layers, &stats); err != nil {
-			return stats, err
+	g := job.Method.Blocks
+	if g == nil {
+		if stats.Shuffled == 0 {
+			return stats, &store.DamageError{Name: job.Output, Reason: "the counters of its job are missing"}
 		}
-	case m.Blocks != nil && (job.Codec != jobdir.Text || stats.Records == 0):
-		t, err := jobdir.OpenTier(job.FS, job.Output, m.Blocks, job.Tier)
-		if err != nil {
-			return stats, err
-		}
-		defer t.Close()
-		jobdir.Know(job.FS, t)
-		counts := t.Counts()
-		stats.Records = int64(counts.Total())
-		if job.Step == step.Possible {
-			stats.Finished = int64(counts.Total() - counts[0])
-		}
+		return stats, nil
+	}
+	t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
+	if err != nil {
+		return stats, err
+	}
+	defer t.Close()
+	jobdir.Know(job.FS, t)
+	counts := t.Counts()
+	stats.Records = int64(counts.Total())
+	if job.Step == step.Possible {
+		stats.Finished = int64(counts.Total() - counts[0])
 	}
 	return stats, nil
 }

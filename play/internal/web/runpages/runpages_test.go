@@ -17,7 +17,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	inprocess "github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -116,7 +115,7 @@ func TestRun(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		defer close(reached)
-		_, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inprocess.Runner{}, Reducers: 1, Combine: true, Codec: jobdir.Packed,
+		_, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &inprocess.Runner{}, Reducers: 1, Combine: true,
 			Final: solve.FinalYes, UntilTier: -1, Report: func(e solve.Event) {
 				if e.Done && (e.Job == "data_first9" || e.Job == "data_second5") {
 					reached <- e
@@ -321,7 +320,7 @@ func TestOverwritten(t *testing.T) {
 		t.Helper()
 		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), mode, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
-		o.Runner, o.Reducers, o.Codec, o.Final = &inprocess.Runner{}, 1, jobdir.Packed, solve.FinalNo
+		o.Runner, o.Reducers, o.Lines, o.Final = &inprocess.Runner{}, 1, false, solve.FinalNo
 		must.Get(solve.Run(t.Context(), data, g, o))(t)
 	}
 	// shows waits until the values of a board are those of a table, or are not known.

@@ -18,9 +18,9 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/notation"
 )
@@ -67,6 +67,7 @@ func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if !maps && !reduces || ctx.Err() != nil {
 		return stats, failed
 	}
+	defer func() { err = errors.Join(err, removeLines(job)) }()
 	t := &trial{Runner: c, Job: job, all: func(string) bool { return true }}
 	if failed != nil { // perhaps because the mapper is wrong
 		var w *WrongLine
@@ -78,6 +79,9 @@ func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		}
 		w.Why = failed
 		return stats, w
+	}
+	if err := withLines(job); err != nil {
+		return stats, err
 	}
 	ours, err := t.make(ctx, c.Ours, ".ours")
 	defer func() { err = errors.Join(err, c.FS.RemoveAll(ours)) }()
@@ -115,7 +119,31 @@ func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir s
 		return job.Output, err
 	}
 	_, err = by.Run(ctx, &job)
-	return job.Output, err
+	return job.Output, cmp.Or(err, withLines(&job))
+}
+
+// withLines writes the records of a job that has run as lines, unless they are lines.
+func withLines(job *runner.Job) error {
+	if job.Step == step.Final {
+		return nil
+	}
+	return job.WriteLines()
+}
+
+// removeLines deletes what withLines has written.
+func removeLines(job *runner.Job) error {
+	entries, err := job.FS.ReadDir(job.Output)
+	for _, e := range entries {
+		if job.Step != step.Final && isLines(e.Name()) {
+			err = errors.Join(err, job.FS.RemoveAll(path.Join(job.Output, e.Name())))
+		}
+	}
+	return err
+}
+
+// isLines reports whether a file of a directory has lines.
+func isLines(name string) bool {
+	return strings.HasPrefix(name, store.LinesPrefix) || strings.HasPrefix(name, store.SentPrefix)
 }
 
 // mapsWrong reports whether their mapper with our reducer gives a different output than ours,
@@ -269,7 +297,7 @@ func (c *Runner) differ(ours, theirs string) (expected, found string, err error)
 		return "", "", err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "_") || !jobdir.IsText(e.Name()) {
+		if !isLines(e.Name()) {
 			continue
 		}
 		if expected, found, err = c.differIn(path.Join(ours, e.Name()), path.Join(theirs, e.Name())); err != nil || expected != found {

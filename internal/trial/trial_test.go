@@ -8,15 +8,14 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
-	"github.com/treereduce/treereduce/internal/engine/runner/trial"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/programs"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/internal/trial"
 )
 
 func TestMain(m *testing.M) { programs.Main(m, nil) }
@@ -25,16 +24,9 @@ func TestMain(m *testing.M) { programs.Main(m, nil) }
 // with programs that change lines of ours. The wrong program, the lines of its input and the line
 // must be found.
 func TestRun(t *testing.T) {
-	bin, data := programs.Dir(t), t.TempDir()
+	bin := programs.Dir(t)
 	g := solved.Game(t, "connectn width=2 height=2 connect=2")
-	input := filepath.Join(data, "data_first1")
-	must.OK(t, os.Mkdir(input, 0o777))
-	must.OK(t, os.WriteFile(filepath.Join(input, "part-00000"), []byte("02\n10\n"), 0o666))
-	files, err := jobdir.SealAll(store.Local{}, input)
-	if err == nil {
-		err = (&store.Seal{Game: g.Spec(), Job: "data_first1", Files: files}).Write(store.Local{}, input)
-	}
-	must.OK(t, err)
+	input := solved.Sealed(t, "data_first1", g, 1, "02\n10\n")
 	wrong := func(program, input, expected, found string) *trial.WrongLine {
 		return &trial.WrongLine{Program: program, Input: []string{input}, Expected: expected, Found: found}
 	}
@@ -66,7 +58,7 @@ func TestRun(t *testing.T) {
 			must.OK(t, os.Mkdir(out, 0o777))
 			r := &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: bin}, FS: store.Local{}}
 			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
-				Tier: 2, Input: []string{input}, Output: out, Reducers: 1, Codec: jobdir.Text})
+				Tier: 2, Input: []string{input}, Output: out, Reducers: 1})
 			var got *trial.WrongLine
 			if !errors.As(err, &got) && err != nil {
 				t.Fatal(err)

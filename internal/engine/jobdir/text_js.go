@@ -1,4 +1,0 @@
-package jobdir
-
-// ReadsText reports whether files of text are read.
-const ReadsText = false

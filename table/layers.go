@@ -30,9 +30,9 @@ type layerTable struct {
 	g        game.Game
 	acyclic  bool
 	fsys     store.FS
-	data     string // the data directory
-	names    []string
-	seals    []*store.SealedFile
+	data     string   // the data directory
+	names    []string // by tier, for errors
+	files    [][]store.SealedFile
 	interval int // number of rows that are checked at a time; 0: intervalRows
 	keep     int // number of rows that a worker of the check caches, plus at most one interval; 0: keepRows
 
@@ -61,9 +61,10 @@ const recentCells = 64
 func openLayers(fsys store.FS, data string, g game.Game, seal *store.Seal) (contents, error) {
 	t := &layerTable{g: g, acyclic: game.IsAcyclic(g), fsys: fsys, data: data, tiers: make([]layerFile, game.LastTier(g)+1), loaders: make(chan *layers.Loader, maxFree),
 		cells: newRecent[cellKey, []layers.Row](recentCells)}
-	tiers, err := sealedTiers(seal, data, g)
-	for _, files := range tiers {
-		t.names, t.seals = append(t.names, path.Join(data, Dir, files[0].Name)), append(t.seals, &files[0])
+	var err error
+	t.files, err = sealedTiers(seal, data, g)
+	for tier := range t.files {
+		t.names = append(t.names, path.Join(data, TierFile(tier)))
 	}
 	return t.contents(), err
 }
@@ -85,7 +86,7 @@ func (t *layerTable) tier(i int) (_ *layers.Source, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Source == nil {
-		s, err := layers.OpenFile(t.fsys, t.names[i], t.g, i, layers.Values, t.seals[i])
+		s, err := layers.OpenTable(t.fsys, path.Join(t.data, Dir), t.g, i, t.files[i])
 		if opened := t.opened.Add(1); err == nil && opened > layers.MaxOpen {
 			err = s.Close() // the index stays in memory
 		}

@@ -17,7 +17,7 @@ type tier struct {
 	count.Tier
 	stored     float64 // positions that the table stores, if it stores about half of them; otherwise 0
 	kept, work float64 // in the table, and in data_first
-	values     float64 // blocks: in data_second
+	values     float64 // blocks: beside the table
 	images     float64 // mirror images while it is solved
 }
 
@@ -39,9 +39,8 @@ func sizesOf(m game.Method, counts *count.Counts, runner string) *sizes {
 }
 
 // ofBlocks computes the sizes of blocks. When tier i has just been solved, the disk contains data_first of all tiers
-// up to i, the values of tiers i and i+1, the table from i+1 on, and the mirror images of tier i. A tier is added to
-// the table, and the directories that are then no longer needed are deleted, long before the job that runs at the
-// same time ends.
+// up to i, the table from i on, the mirror images of tier i, and, unless the runner is inline, tiers i and i+1 with the values
+// of all positions.
 func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 	last := len(s.tiers) - 1
 	codes := s.codesOf(float64(len(g.Moves(nil, g.Start()))))
@@ -75,17 +74,17 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 		} else {
 			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells)
 		}
-		if runner == Inline { // solve jobs write the form of the table
-			t.values = t.kept
+		if runner == Inline && i < last { // solve jobs write only the table
+			t.values = 0
 		}
 	}
-	sealed, after := 0.0, 0.0 // bytes in the table; of the values of tier i+1
+	sealed, after := 0.0, 0.0 // bytes in the table; of the values of tier i+1 beside it
 	for i := last; i >= 0; i-- {
 		t := &s.tiers[i]
 		if i < last {
 			sealed += s.tiers[i+1].kept
 		}
-		s.peaks[i], after = sealed+t.values+after+t.images, t.values
+		s.peaks[i], after = sealed+t.kept+t.values+after+t.images, t.values
 		for _, before := range s.tiers[:min(last, i+1)] {
 			s.peaks[i] += before.work
 		}

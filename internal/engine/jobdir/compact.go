@@ -3,12 +3,15 @@ package jobdir
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"runtime"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -58,10 +61,28 @@ func Stored(g game.Tiered) game.Tiered {
 	return g
 }
 
+// WriteShard writes a shard of the table, see TablePart: the stored positions in some parts of a job that gives all
+// positions of a tier values.
+func WriteShard(ctx context.Context, fsys store.FS, parts []string, create func(name string) (io.WriteCloser, error), number int, g game.Tiered, tier int) error {
+	g = Stored(g)
+	in, err := OpenTierFiles(fsys, parts, g, tier)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if n := in.Counts()[streamfmt.Open]; n > 0 {
+		return fmt.Errorf("no value for %s", numfmt.Count(n, "position"))
+	}
+	out, err := create(ShardName(TablePart, number))
+	if err != nil {
+		return err
+	}
+	return WriteTable(ctx, out, g, in)
+}
+
 // WriteTable writes the file of the table for a tier of a game, and closes it. in is the tier with all its
 // values. If the game is a *game.Half, the table stores half of the positions; in has all of them, or the
-// same half. The blocks of a game.Deduced become compact. Blocks that have the form of the table already
-// are copied.
+// same half. The blocks of a game.Deduced become compact.
 func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier) error {
 	half, _ := g.(*game.Half)
 	keep := func(*block.Block) {}
@@ -70,14 +91,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 	}
 	if game.DeducerOf(g) == nil {
 		w := NewWriter(out, g, in.tier)
-		if in.half == half {
-			return w.Finish(w.copyTier(in))
-		}
 		return w.Finish(w.appendTier(ctx, in, keep))
-	}
-	if files := in.files; in.half == half && len(files) == 1 && files[0].Model != nil {
-		w := (&Compact{g, files[0].Model}).NewWriter(out)
-		return w.Finish(w.copyTier(in))
 	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)
 	form, err := NewCompact(g, &counts, in.Len(), func(i int) (*block.Block, error) {
@@ -92,16 +106,6 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 	}
 	w := form.NewWriter(out)
 	return w.Finish(w.appendTier(ctx, in, keep))
-}
-
-// copyTier copies the packed blocks of a tier without decoding them.
-func (w *Writer) copyTier(t *Tier) error {
-	for _, f := range t.files {
-		if err := w.AppendFile(f); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 const (

@@ -46,7 +46,7 @@ func NameFinal(fsys store.FS, dir string) error {
 // IsText reports whether the name of a file is that of a text file.
 func IsText(name string) bool { return !strings.HasSuffix(name, Suffix) }
 
-// TablePart is the name of a file of the table whose shards reducers write beside their parts.
+// TablePart is the name of a file of the table whose shards a job writes.
 const TablePart = "_table" + Suffix
 
 // ShardName returns the name of the i-th shard of a file of the table.

@@ -11,7 +11,7 @@ import (
 )
 
 // Borders cuts a list into n partitions, and returns the first key of each except the
-// first; the keys ascend strictly. If like is a directory or a packed file of sorted rows,
+// first; the keys ascend strictly. If like is a directory or a packed file of sorted rows, or in shards,
 // each partition has about the same number of its rows. If like is "" or has no rows, each
 // has about the same number of keys.
 func Borders(fsys store.FS, like string, g game.Game, n int) (borders []game.Position, err error) {
@@ -59,19 +59,17 @@ func (s *span) key(before uint64) uint64 {
 	return s.first + q
 }
 
-// spansOf returns the spans of the shards of a directory, or of a packed file.
+// spansOf returns the spans of the shards of a directory, or of a packed file or its shards.
 func spansOf(fsys store.FS, like string, g game.Game) (spans []span, err error) {
 	if like == "" {
 		return nil, nil
 	}
-	d := &Dir{parts: []*file{{fsys: fsys, name: like, g: g}}}
-	if jobdir.IsText(like) { // a directory
-		if d, err = OpenDir(fsys, like, g); err != nil {
-			return nil, err
-		}
+	parts, err := jobdir.Parts(fsys, like, g.Spec())
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range d.parts {
-		some, err := f.spans()
+	for _, name := range parts {
+		some, err := (&file{fsys: fsys, name: name, g: g}).spans()
 		if err != nil {
 			return nil, err
 		}

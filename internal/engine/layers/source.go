@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"path"
 	"slices"
 	"sort"
 
@@ -46,6 +47,15 @@ func OpenFile(fsys store.FS, name string, g game.Game, tier int, kind Kind, seal
 	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
+// OpenTable opens a tier of the table, which is in some files of a directory, in the order of their keys.
+func OpenTable(fsys store.FS, dir string, g game.Game, tier int, sealed []store.SealedFile) (*Source, error) {
+	var files []*file
+	for i := range sealed {
+		files = append(files, &file{fsys: fsys, name: path.Join(dir, sealed[i].Name), seal: &sealed[i], g: g})
+	}
+	return openSource(files, tier, Values, true)
+}
+
 // OpenInbox opens the messages that the outboxes of some directories contain for a stage.
 func OpenInbox(dirs []*Dir, to Stage, kind Kind) (*Source, error) {
 	var boxes []*file
@@ -72,16 +82,25 @@ func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error)
 	return s, nil
 }
 
-// EachTier opens files of the table and calls do for each. The files belong to consecutive
+// EachTier opens files of the table, or their shards, and calls do for each tier. The files belong to consecutive
 // tiers, beginning with tier first. do must close the source.
 func EachTier(fsys store.FS, names []string, g game.Game, first int, do func(*Source) error) error {
 	var seals jobdir.Seals
 	for i, name := range names {
-		seal, err := seals.Of(fsys, name)
-		if err != nil {
-			return err
+		var files []store.SealedFile
+		parts, err := seals.Parts(fsys, name, g.Spec())
+		for _, part := range parts {
+			if err == nil {
+				var f *store.SealedFile
+				if f, err = seals.Sealed(fsys, part); err == nil {
+					files = append(files, *f)
+				}
+			}
 		}
-		s, err := OpenFile(fsys, name, g, first+i, Values, seal)
+		var s *Source
+		if err == nil {
+			s, err = OpenTable(fsys, path.Dir(name), g, first+i, files)
+		}
 		if err == nil {
 			err = do(s)
 		}

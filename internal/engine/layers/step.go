@@ -182,6 +182,7 @@ type reducer struct {
 	writes Writes
 	kernel Kernel
 	shard  *PartWriter // nil: the output is the only form of it, or the step writes none
+	table  *PartWriter // the shard of the table; nil: the step writes none
 	states *PartWriter // nil: the step writes none
 	stored Stored
 	loader Loader
@@ -205,7 +206,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	if err == nil {
 		err = r.reduce(in)
 	}
-	for _, file := range []*PartWriter{r.shard, r.states} {
+	for _, file := range []*PartWriter{r.shard, r.table, r.states} {
 		if file != nil {
 			err = file.Finish(err)
 		}
@@ -246,10 +247,16 @@ func (r *reducer) open(out *Outbox) (err error) {
 	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
 		r.shard, err = r.create(jobdir.PartName(r.o.Part), r.writes.Shard)
 	}
+	if r.writes.Shards && r.writes.Shard == Values && r.pairs && err == nil {
+		var file io.WriteCloser
+		if file, err = r.o.Create(jobdir.ShardName(jobdir.TablePart, r.o.Part)); err == nil {
+			r.table = NewTableWriter(file, r.g, r.o.Tier)
+		}
+	}
 	return err
 }
 
-// create creates a packed file of rows of a kind.
+// create creates a file of rows of a kind.
 func (r *reducer) create(name string, kind Kind) (*PartWriter, error) {
 	file, err := r.o.Create(name)
 	if err != nil {
@@ -350,8 +357,10 @@ func (r *reducer) do(last uint64) (err error) {
 		}
 	}
 	made := rows.Made(r.writes.Shard)
-	if r.shard != nil {
-		err = r.shard.Append(made)
+	for _, file := range []*PartWriter{r.shard, r.table} {
+		if err == nil && file != nil {
+			err = file.Append(made)
+		}
 	}
 	switch {
 	case err != nil || !r.writes.Shards:

@@ -42,6 +42,10 @@ type Job struct {
 	// Reducers is the number of parts; part i precedes part i+1 in the order of keys. A
 	// cluster may write as many parts as it has reducers.
 	Reducers int
+	// Table is set if the table lacks the tier, to all of whose positions the job gives values. Its shards of the table,
+	// see jobdir.TablePart, are written by the runner, or from the parts by WriteTable. Parts is set if the parts are
+	// needed beside them.
+	Table, Parts bool
 	// Half, if it is not nil, is the stored half of the game, to which the output is restricted.
 	// Inputs may have all positions. It caches tables, which jobs share.
 	Half *game.Half
@@ -70,6 +74,9 @@ type Job struct {
 	// known.
 	BordersFrom string
 }
+
+// OnlyTable reports whether the values of the output are needed in the table alone.
+func (j *Job) OnlyTable() bool { return j.Table && !j.Parts }
 
 // Stage returns the stage of the job.
 func (j *Job) Stage() layers.Stage { return layers.At(j.Tier, j.Pass) }

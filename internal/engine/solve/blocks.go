@@ -1,17 +1,12 @@
 package solve
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"io"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/numfmt"
-	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -22,27 +17,22 @@ import (
 // The table of a game.Halved stores half of the positions. So do the directories of jobs,
 // if the runner can compute them and they are not kept. Otherwise they have all positions, and the table drops the others.
 type byBlocks struct {
-	run   *run
+	*run
 	g     game.Tiered
-	half  *game.Half // nil: the game stores all positions
-	table *tierTable
+	whole bool // whether jobs need all positions of tiers of which the table stores half
 }
 
-func newBlocks(r *run, g game.Tiered) *tiers {
-	t := newTierTable(r, g)
-	b := &byBlocks{r, g, game.HalfOf(g), t}
+func newBlocks(r *run, g game.Tiered) *byBlocks {
+	halver, ok := r.Runner.(runner.Halver)
+	if ok && halver.CanHalve() && !r.KeepAll {
+		r.half = game.HalfOf(g)
+	}
+	b := &byBlocks{r, g, game.HalfOf(g) != nil && r.half == nil}
 	for tier := range r.last + 1 {
 		r.work += b.weight(step.Possible, tier) + b.weight(step.Solve, tier)
 	}
-	halver, ok := r.Runner.(runner.Halver)
-	if ok && halver.CanHalve() && !r.KeepAll {
-		r.half = b.half
-	}
-	return newTiers(r, g, t, b)
+	return b
 }
-
-// whole reports whether jobs need all positions of tiers of which the table stores half.
-func (b *byBlocks) whole() bool { return b.half != nil && b.run.half == nil }
 
 func (b *byBlocks) weight(name string, tier int) float64 {
 	if name == step.Solve {
@@ -51,85 +41,42 @@ func (b *byBlocks) weight(name string, tier int) float64 {
 	return b.g.Slots(tier)
 }
 
-// values returns the directory with the values of a tier.
-func (b *byBlocks) values(tier int) string {
-	if tier == b.run.last {
-		return first(tier)
+func (b *byBlocks) weigh(context.Context) error { return nil }
+
+func (b *byBlocks) readers(forward bool, tier int) (first, end int) {
+	switch {
+	case forward:
+		return tier + 1, min(tier+2, b.last+1)
+	case b.whole:
+		return max(0, tier-1), tier
 	}
-	return second(tier)
+	return 0, 0 // they read the table
 }
 
-func (b *byBlocks) toRun(ctx context.Context, until int) (firsts, seconds []bool, err error) {
-	look := func(name func(tier int) string) func(tier int) *output {
-		return func(tier int) *output {
-			seal, failed := b.run.sealOf(ctx, name(tier))
-			if failed == nil && seal != nil && b.whole() {
-				var half bool
-				if half, failed = jobdir.StoresHalf(b.run.data.FS, b.run.data.Dir(name(tier)), seal); half {
-					seal = nil // the runner needs all positions
-				}
-			}
-			if failed != nil {
-				err = failed
-			}
-			if seal == nil {
-				return nil
-			}
-			return new(output)
+func (b *byBlocks) open(d *dir, forward bool) error {
+	if b.whole {
+		half, err := jobdir.StoresHalf(b.data.FS, b.data.Dir(d.name), d.seal)
+		if err != nil {
+			return err
 		}
+		d.shards = d.shards && !half
 	}
-	firsts, seconds = blocksToRun(tierState{tabled: b.table.tabled, until: until, stop: b.run.UntilTier >= 0, keepAll: b.run.KeepAll,
-		whole: b.whole(), first: look(first), second: look(second)})
-	return firsts, seconds, err
-}
-
-func (b *byBlocks) setPossible(_ context.Context, job *runner.Job) error {
-	job.Input = []string{b.run.data.Dir(first(job.Tier - 1))}
+	d.receivers, d.dropped = nil, !d.shards
+	for first, end := b.readers(forward, d.stage.Tier()); first < end; first++ {
+		d.receivers = append(d.receivers, first)
+	}
 	return nil
 }
 
-func (b *byBlocks) forwardDone(context.Context, int) error { return nil }
-
-func (b *byBlocks) setSolve(_ context.Context, job *runner.Job) error {
-	input := b.values(job.Tier + 1)
-	if b.table.tabled[job.Tier+1] && !b.run.KeepAll && !b.whole() { // then its directory may have been deleted
-		input = table.TierFile(job.Tier + 1)
+func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
+	job, from := c.job(step.Solve), table.TierFile(c.tier+1)
+	if c.forward {
+		job.Step, from = step.Possible, first(c.tier-1)
+	} else if job.Predecessors = b.data.Dir(first(c.tier)); job.Parts || b.whole {
+		job.Parts, from = true, valued(b.g, c.tier+1)
 	}
-	job.Input = []string{b.run.data.Dir(input)}
-	return nil
+	job.Input = []string{b.data.Dir(from)}
+	return job, nil
 }
 
-func (b *byBlocks) write(ctx context.Context, out io.WriteCloser, tier int) error {
-	g := b.g
-	if b.half != nil {
-		g = b.half
-	}
-	from := b.values(tier)
-	in, err := jobdir.OpenTier(b.run.data.FS, b.run.data.Dir(from), g, tier)
-	if err != nil {
-		return cmp.Or(err, out.Close())
-	}
-	defer in.Close()
-	if n := in.Counts()[streamfmt.Open]; n > 0 {
-		return cmp.Or(fmt.Errorf("%s: no value for %s", from, numfmt.Count(n, "position")), out.Close())
-	}
-	return jobdir.WriteTable(ctx, out, g, in)
-}
-
-func (b *byBlocks) clean(tier int) error {
-	if tier == b.run.last {
-		return nil
-	}
-	if err := b.run.remove(b.values(tier + 1)); err != nil {
-		return err
-	}
-	return b.run.remove(first(tier))
-}
-
-func (b *byBlocks) positions(ctx context.Context, tier int) (int64, error) {
-	seal, err := b.run.sealOf(ctx, first(tier))
-	if err != nil {
-		return 0, err
-	}
-	return int64(seal.Records()), nil
-}
+func (b *byBlocks) positions(o *output) (int64, error) { return int64(o.passes[0].seal.Records()), nil }

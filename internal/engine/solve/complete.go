@@ -28,8 +28,6 @@ import (
 
 // sealOf returns the seal of a directory; nil: the directory is not complete.
 func (r *run) sealOf(ctx context.Context, name string) (*store.Seal, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if seal, known := r.seals[name]; known || !r.data.Resumed {
 		return seal, nil
 	}
@@ -45,12 +43,6 @@ func (r *run) sealOf(ctx context.Context, name string) (*store.Seal, error) {
 	}
 	r.seals[name] = seal
 	return seal, nil
-}
-
-// complete reports whether a directory exists and matches its seal.
-func (r *run) complete(ctx context.Context, name string) (bool, error) {
-	seal, err := r.sealOf(ctx, name)
-	return seal != nil, err
 }
 
 // checkTable reports whether the table exists and matches its seal. The seal of a damaged
@@ -136,8 +128,6 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.
 // warnRerun warns that a step is rerun because its output is damaged. It also warns, only once per
 // run, if the output of a step that has run is missing.
 func (r *run) warnRerun(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if err := r.damage[name]; err != nil {
 		delete(r.damage, name)
 		r.notify(Damaged, name, "%v: run again", err)
@@ -176,29 +166,20 @@ func (r *run) commit(job *runner.Job, records int64) error {
 		r.size += f.Length
 	}
 	seal := &store.Seal{Game: r.data.Game, Job: job.Name, Files: files}
-	if n := seal.Records(); n != uint64(records) {
+	if n := seal.Records(); n != uint64(records) && !(job.OnlyTable() && n == 0) {
 		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("%s made, but %s there", numfmt.Count(records, "record"), numfmt.Count(n, "record"))}
-	}
-	if after := cmp.Or(r.SyncAfter, syncAfter); time.Since(r.jobAt) > after {
-		if err := r.data.EnableSync(); err != nil {
-			return err
-		}
 	}
 	if err := r.data.Commit(job.Output, job.Name, files); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.seals[job.Name] = seal
 	return nil
 }
 
 // remove deletes a directory that no later job needs.
 func (r *run) remove(name string) error {
-	r.mu.Lock()
 	delete(r.damage, name)
 	r.seals[name] = nil
-	r.mu.Unlock()
 	return r.data.Remove(name)
 }
 
@@ -239,14 +220,16 @@ func (r *run) syncKept() error {
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
 func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
 	for tier := range game.LastTier(m.Game) + 1 {
-		err := eachDir(m.Game, tier, func(name string) ([]int, error) {
-			if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
-				return nil, err
+		for _, forward := range []bool{true, false} {
+			err := eachDir(m.Game, tier, forward, func(name string, _ layers.Stage) ([]int, error) {
+				if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
+					return nil, err
+				}
+				return receiversIn(fsys, path.Join(data, name), m.Game)
+			})
+			if err != nil {
+				return err
 			}
-			return receiversIn(fsys, path.Join(data, name), m.Game)
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -267,10 +250,11 @@ func receiversIn(fsys store.FS, dir string, g game.Game) ([]int, error) {
 // wantsFinal reports whether the text of all positions must be written. It sets result.Final
 // to whether the text will exist then.
 func (r *run) wantsFinal(ctx context.Context) (bool, error) {
-	there, err := r.complete(ctx, FinalDir) // an earlier run may have written it
+	seal, err := r.sealOf(ctx, FinalDir) // an earlier run may have written it
 	if err != nil {
 		return false, err
 	}
+	there := seal != nil
 	wanted := !there && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit)
 	r.result.Final = there || wanted
 	if err := r.damage[FinalDir]; err != nil && !wanted {

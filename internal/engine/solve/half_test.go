@@ -174,7 +174,9 @@ func TestShards(t *testing.T) {
 	for lost, want := range []string{"[tier-09.pack]", "[tier-09.pack]", "[tier-09-00000.pack tier-09-00001.pack]"} {
 		dir, o := t.TempDir(), options()
 		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {
-			stats, err := new(inline.Runner).Run(t.Context(), job)
+			parts := *job
+			parts.Parts = true
+			stats, err := new(inline.Runner).Run(t.Context(), &parts)
 			must.OK(t, err)
 			in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0))}, half, tier))(t)
 			defer in.Close()

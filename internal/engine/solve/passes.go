@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"path"
 	"slices"
 	"strings"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -41,26 +39,16 @@ type stateRun struct {
 }
 
 // readIndex reads the index in the directory of a pass.
-func (b *byLayers) readIndex(pass string) (index passIndex, err error) {
-	name := path.Join(b.run.data.Dir(pass), store.IndexFile)
-	text, err := jobdir.ReadSealed(b.run.data.FS, name)
+func (r *run) readIndex(pass string) (index passIndex, err error) {
+	name := path.Join(r.data.Dir(pass), store.IndexFile)
+	text, err := jobdir.ReadSealed(r.data.FS, name)
 	if err == nil {
 		err = store.UnmarshalSummed(name, text, &index)
 	}
-	if err == nil && index.Game != b.g.Spec() {
-		err = store.OtherGame(name, b.g.Spec(), index.Game)
+	if err == nil && index.Game != r.data.Game {
+		err = store.OtherGame(name, r.data.Game, index.Game)
 	}
 	return index, err
-}
-
-// passes are the passes over a tier in one direction.
-type passes struct {
-	*byLayers
-	d     *outputs
-	tier  int
-	done  []*passOutput
-	index passIndex
-	share float64 // of the weight of the tier, done by these
 }
 
 // passName returns the name of the directory of a pass. The first one backward is begin.
@@ -97,19 +85,19 @@ func eachPass(tier int, forward bool, do func(name string, at layers.Stage) (rec
 }
 
 // setRuns sets the states that a job reads. It absorbs some if the job writes about the given number of rows.
-func (p *passes) setRuns(job *runner.Job, rows int64) {
+func (c *chain) setRuns(job *runner.Job, rows int64) {
 	var states []int64
-	for _, run := range p.index.Runs {
-		job.Runs = append(job.Runs, p.run.data.Dir(run.Dir))
+	for _, run := range c.index.Runs {
+		job.Runs = append(job.Runs, c.run.data.Dir(run.Dir))
 		states = append(states, run.States)
 	}
 	job.Absorb = layers.Absorb(states, rows)
 }
 
-// commit writes the index of a pass, and commits its directory.
-func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats) error {
-	next, absorbed := p.index, job.Absorb
-	if next.Game = p.g.Spec(); len(p.done) == 0 { // what begin absorbs is of the forward passes
+// commitPass writes the index of a pass, and commits its directory.
+func (c *chain) commitPass(ctx context.Context, job *runner.Job, stats runner.Stats) error {
+	next, absorbed := c.index, job.Absorb
+	if next.Game = c.run.data.Game; len(c.done) == 0 { // what begin absorbs is of the forward passes
 		next.First, absorbed = stats.Positions, 0
 	} else {
 		next.Positions += stats.Positions
@@ -117,11 +105,11 @@ func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats
 	next.Sent, next.Received = next.Sent+stats.Inner, next.Received+stats.Received
 	states, records := stats.Records, int64(0)
 	if job.Step != step.Solve && job.Step != step.Ties {
-		n, err := stateRecords(job)
+		files, err := jobdir.SealAll(job.FS, job.Output)
 		if err != nil {
 			return err
 		}
-		states, records = n, stats.Records
+		states, records = statesIn(&store.Seal{Files: files}), stats.Records
 	}
 	stay := len(next.Runs) - absorbed
 	next.Runs = append(slices.Clone(next.Runs[:stay]), stateRun{job.Name, states})
@@ -130,56 +118,43 @@ func (p *passes) commit(ctx context.Context, job *runner.Job, stats runner.Stats
 		err = store.WriteFile(job.FS, path.Join(job.Output, store.IndexFile), text)
 	}
 	if err == nil {
-		err = p.run.commit(job, records)
+		err = c.run.commit(job, records)
 	}
 	if err != nil {
 		return err
 	}
-	done, err := p.d.open(ctx, job.Name, job.Stage())
+	done, err := c.open(ctx, job.Name, job.Stage())
 	if err != nil {
 		return err
 	}
-	p.index, p.done = next, append(p.done, done)
-	p.run.done += p.progress()
-	return p.prune()
+	c.index, c.done = next, append(c.done, done)
+	c.run.done += c.progress()
+	return c.prune()
 }
 
 // progress returns the weight of what has been done since the last call. How many passes follow is unknown. Forward, each
 // pass is a tenth of the rest of the tier's weight; backward, the weight without begin and values is that of the
 // positions that are decided.
-func (p *passes) progress() float64 {
-	before := p.share
-	if p.d.forward {
-		p.share = 1 - math.Pow(0.9, float64(len(p.done)))
-		return (p.share - before) * p.weight(step.Possible, p.tier)
+func (c *chain) progress() float64 {
+	before := c.share
+	if c.forward {
+		c.share = 1 - math.Pow(0.9, float64(len(c.done)))
+		return (c.share - before) * c.run.by.weight(step.Possible, c.tier)
 	}
-	p.share = float64(p.index.Positions) / float64(max(1, p.index.First))
-	return (p.share - before) * p.weight(step.Ties, p.tier)
-}
-
-// stateRecords returns the number of states in the output of a job.
-func stateRecords(job *runner.Job) (n int64, err error) {
-	entries, err := job.FS.ReadDir(job.Output)
-	for _, e := range entries {
-		if err == nil && layers.IsStates(e.Name()) {
-			var f store.SealedFile
-			f, err = jobdir.Seal(job.FS, path.Join(job.Output, e.Name()))
-			n += int64(f.Records)
-		}
-	}
-	return n, err
+	c.share = float64(c.index.Positions) / float64(max(1, c.index.First))
+	return (c.share - before) * c.run.by.weight(step.Ties, c.tier)
 }
 
 // prune deletes states that have been absorbed, and messages that have been received.
-func (p *passes) prune() error {
-	if p.run.KeepAll {
+func (c *chain) prune() error {
+	if c.run.KeepAll {
 		return nil
 	}
-	now := p.done[len(p.done)-1].stage
-	for _, o := range p.done {
-		read := slices.ContainsFunc(p.index.Runs, func(r stateRun) bool { return r.Dir == o.name })
-		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return layers.Stage(to) > now || layers.Stage(to).Tier() != p.tier })
-		_, err := o.drop(p.run, func(file string) bool {
+	now := c.done[len(c.done)-1].stage
+	for _, o := range c.done {
+		read := slices.ContainsFunc(c.index.Runs, func(r stateRun) bool { return r.Dir == o.name })
+		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return layers.Stage(to) > now || layers.Stage(to).Tier() != c.tier })
+		_, err := o.drop(c.run, func(file string) bool {
 			return !read && layers.IsStates(file) || !waits && strings.HasPrefix(file, store.OutboxPrefix)
 		})
 		if err != nil {
@@ -191,216 +166,102 @@ func (p *passes) prune() error {
 
 // resume continues after the last of the passes of an earlier run, if all of their directories are complete; otherwise it
 // removes them.
-func (p *passes) resume(ctx context.Context) error {
-	names, err := p.dirNames()
+func (c *chain) resume(ctx context.Context) error {
+	names, err := c.run.passNames(c.outputs, c.tier)
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	err = eachPass(p.tier, p.d.forward, func(name string, at layers.Stage) ([]int, error) {
-		o, err := p.d.open(ctx, name, at)
+	err = eachPass(c.tier, c.forward, func(name string, at layers.Stage) ([]int, error) {
+		o, err := c.open(ctx, name, at)
 		if o != nil {
-			p.done = append(p.done, o)
+			c.done = append(c.done, o)
 			return o.receivers, nil
 		}
-		if err == nil && len(p.done) < len(names) {
-			err = &store.DamageError{Name: p.run.data.Dir(name), Reason: "missing or not complete"}
+		if err == nil && len(c.done) < len(names) {
+			err = &store.DamageError{Name: c.run.data.Dir(name), Reason: "missing or not complete"}
 		}
 		return nil, err
 	})
 	last := names[len(names)-1]
 	if err == nil {
-		p.index, err = p.readIndex(last)
+		c.index, err = c.run.readIndex(last)
 	}
 	if err == nil {
-		err = p.checkRuns()
+		err = c.checkRuns()
 	}
 	if err == nil {
-		_, _, err = p.next()
+		_, _, err = c.next()
 	}
 	if err == nil {
-		p.run.skip(p.progress())
+		if !c.forward {
+			c.run.skip(c.run.by.weight(step.Begin, c.tier))
+		}
+		c.run.skip(c.progress())
 	}
 	if err == nil || !jobdir.Damaged(err) {
 		return err
 	}
-	p.run.notify(Damaged, last, "%v: the passes over tier %d are run again", err, p.tier)
-	p.done, p.index = nil, passIndex{}
-	return p.remove()
+	c.run.notify(Damaged, last, "%v: the passes over tier %d are run again", err, c.tier)
+	c.done, c.index = nil, passIndex{}
+	return c.run.removePasses(c.outputs, c.tier)
 }
 
 // checkRuns returns an error if states that the next pass reads have been deleted, because a later pass, which is missing
 // now, had absorbed them.
-func (p *passes) checkRuns() error {
-	for _, run := range p.index.Runs {
-		i := slices.IndexFunc(p.done, func(o *passOutput) bool { return o.name == run.Dir })
-		if i < 0 || statesIn(p.done[i].seal) != run.States {
-			return &store.DamageError{Name: p.run.data.Dir(run.Dir), Reason: "its states have been deleted"}
+func (c *chain) checkRuns() error {
+	for _, run := range c.index.Runs {
+		i := slices.IndexFunc(c.done, func(o *dir) bool { return o.name == run.Dir })
+		if i < 0 || statesIn(c.done[i].seal) != run.States {
+			return &store.DamageError{Name: c.run.data.Dir(run.Dir), Reason: "its states have been deleted"}
 		}
 	}
 	return nil
 }
 
-// remove deletes the directories of the passes, the last first.
-func (p *passes) remove() error {
-	names, err := p.dirNames()
+// removePasses deletes the directories of the passes over a tier, the last first.
+func (r *run) removePasses(of *outputs, tier int) error {
+	names, err := r.passNames(of, tier)
 	for _, name := range slices.Backward(names) {
-		err = errors.Join(err, p.run.remove(name))
+		err = errors.Join(err, r.remove(name))
 	}
 	return err
 }
 
-// stageOf returns the stage of a directory.
-func (p *passes) stageOf(name string) layers.Stage {
-	at, _ := layers.ParseStage("0"+strings.TrimPrefix(name, p.d.name(p.tier)), 0) // not ok: pass 0
-	return layers.At(p.tier, at.Pass())
-}
-
-// dirNames returns the names of the directories of the passes, in their order.
-func (p *passes) dirNames() (names []string, err error) {
-	entries, err := p.run.data.FS.ReadDir(p.run.data.Path)
+// passNames returns the names of the directories of the passes over a tier, in their order.
+func (r *run) passNames(of *outputs, tier int) (names []string, err error) {
+	stage := func(name string) layers.Stage {
+		at, _ := layers.ParseStage("0"+strings.TrimPrefix(name, of.directory(tier)), 0) // not ok: pass 0
+		return at
+	}
+	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), p.d.name(p.tier))
-		if ok && jobName.MatchString(e.Name()) && (strings.HasPrefix(rest, ".") || rest == "" && p.d.forward) {
+		rest, ok := strings.CutPrefix(e.Name(), of.directory(tier))
+		if ok && jobName.MatchString(e.Name()) && (strings.HasPrefix(rest, ".") || rest == "" && of.forward) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(p.stageOf(a), p.stageOf(b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(stage(a), stage(b)) })
 	return names, err
 }
 
-// forward runs the forward passes over a tier with inner moves; of is the first.
-func (b *byLayers) forward(ctx context.Context, of *runner.Job) error {
-	p := &passes{byLayers: b, d: &b.firsts, tier: of.Tier}
-	if err := p.resume(ctx); err != nil {
-		return err
-	}
-	if len(p.done) == 0 {
-		if p.tier == 0 {
-			of.Step = step.Init
-		} else if err := b.setPossible(ctx, of); err != nil {
-			return err
-		}
-		if err := p.execute(ctx, of, 0); err != nil {
-			return err
-		}
-	}
-	for {
-		at, inbox, err := p.next()
-		if err != nil {
-			return err
-		}
-		if at == 0 {
-			break
-		}
-		if err := p.pass(ctx, step.Mark, at, inbox, b.run.data.Dir(first(p.tier))); err != nil {
-			return err
-		}
-	}
-	b.run.result.Tiers[p.tier] = p.index.First + p.index.Positions
-	b.run.done += (1 - p.share) * b.weight(step.Possible, p.tier)
-	return nil
-}
-
-// backward runs the retrograde passes over a tier with inner moves, and sets the input of the job values.
-func (b *byLayers) backward(ctx context.Context, job *runner.Job, forward *layerOutput) error {
-	p := &passes{byLayers: b, d: &b.seconds, tier: job.Tier}
-	if err := p.resume(ctx); err != nil {
-		return err
-	}
-	if len(p.done) == 0 {
-		if err := p.begin(ctx, job, forward); err != nil {
-			return err
-		}
-	} else {
-		b.run.skip(b.weight(step.Begin, p.tier))
-	}
-	for {
-		next, inbox, err := p.next()
-		if err != nil {
-			return err
-		}
-		if next == 0 {
-			break
-		}
-		name := step.Solve
-		if next.Pass() > layers.Ties {
-			name = step.Ties
-		}
-		if err := p.pass(ctx, name, next, inbox, job.BordersFrom); err != nil {
-			return err
-		}
-	}
-	b.run.done += (1 - p.share) * b.weight(step.Ties, p.tier)
-	if sent, received := p.index.Sent, p.index.Received; sent != received {
-		return fmt.Errorf("%s: its passes sent %d messages, but received %d: driver solve --overwrite starts over", job.Name, sent, received)
-	}
-	job.Step, job.Edges = step.Values, p.edges()
-	p.setRuns(job, 0)
-	job.Absorb = len(job.Runs)
-	return nil
-}
-
-// edges returns the directory with the predecessors of the tier's positions; none if the game computes them.
-func (p *passes) edges() []string {
-	if _, ok := p.g.(game.Reversible); ok {
-		return nil
-	}
-	return []string{p.run.data.Dir(p.done[0].name)}
-}
-
-// begin runs the first retrograde job of the tier.
-func (p *passes) begin(ctx context.Context, of *runner.Job, forward *layerOutput) error {
-	job := &runner.Job{Name: passName(false, of.Stage()), Step: step.Begin, Tier: p.tier, BordersFrom: of.BordersFrom}
-	for _, o := range forward.passes {
-		job.Runs = append(job.Runs, p.run.data.Dir(o.name))
-	}
-	job.Absorb = len(job.Runs)
-	if _, ok := p.g.(game.Reversible); !ok {
-		job.Edges = job.Runs
-	}
-	if err := p.seconds.send(ctx, job, p.tier+1, p.run.last+1); err != nil {
-		return err
-	}
-	return p.execute(ctx, job, p.weight(step.Begin, p.tier))
-}
-
-// execute runs the job of a pass.
-func (p *passes) execute(ctx context.Context, job *runner.Job, weight float64) error {
-	return p.run.execute(ctx, job, weight, func(stats runner.Stats) error { return p.commit(ctx, job, stats) })
-}
-
 // next returns the next stage that receives rows, and the directories that have them; 0: there is none.
-func (p *passes) next() (next layers.Stage, inbox []*layers.Dir, err error) {
-	now := p.done[len(p.done)-1].stage
-	for _, o := range p.done {
+func (c *chain) next() (next layers.Stage, inbox []*layers.Dir, err error) {
+	now := c.done[len(c.done)-1].stage
+	for _, o := range c.done {
 		for _, to := range o.receivers {
-			if to := layers.Stage(to); to.Tier() == p.tier && to > now && (next == 0 || to < next) {
+			if to := layers.Stage(to); to.Tier() == c.tier && to > now && (next == 0 || to < next) {
 				next = to
 			}
 		}
 	}
-	for _, o := range p.done {
+	for _, o := range c.done {
 		if next == 0 || !o.sendsTo(next) {
 			continue
 		}
-		if o.dir == nil { // they have been received, by a directory that is gone
-			return 0, nil, &store.DamageError{Name: p.run.data.Dir(o.name), Reason: "its messages to " + passName(p.d.forward, next) + " have been deleted"}
+		if o.box == nil { // they have been received, by a directory that is gone
+			return 0, nil, &store.DamageError{Name: c.run.data.Dir(o.name), Reason: "its messages to " + passName(c.forward, next) + " have been deleted"}
 		}
-		inbox = append(inbox, o.dir)
+		inbox = append(inbox, o.box)
 	}
 	return next, inbox, nil
-}
-
-// pass runs a pass after the first.
-func (p *passes) pass(ctx context.Context, name string, at layers.Stage, inbox []*layers.Dir, bordersFrom string) error {
-	job := &runner.Job{Name: passName(p.d.forward, at), Step: name, Tier: p.tier, Pass: at.Pass(), BordersFrom: bordersFrom, Inbox: inbox}
-	if !p.d.forward {
-		job.Edges = p.edges()
-	}
-	rows := int64(0)
-	for _, d := range inbox {
-		rows += d.Rows(at)
-	}
-	p.setRuns(job, rows)
-	return p.execute(ctx, job, 0)
 }

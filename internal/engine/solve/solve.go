@@ -1,18 +1,18 @@
-// Package solve runs the loop of jobs that solves a game. It decides which job is next, what
-// the job reads, which directories can be deleted, and where an interrupted run continues.
-// Everything that differs between blocks and layers is in records. Which jobs must run is decided by the
-// pure functions in plan.go. The package knows neither how a runner executes a job nor what a
-// step computes.
+// Package solve runs the jobs that solve a game. It decides which job is next, what
+// the job reads, which directories can be deleted, and where an interrupted run continues (graph.go).
+// Everything that differs between blocks and layers is in a method. The package knows neither how a runner executes a job
+// nor what a step computes.
 //
 // The jobs of a game solved by blocks are InitFirst, PossibleMoves from the first tier to the
-// last, SolveMoves from the last to the first, the table, and FinalMoves:
+// last, SolveMoves from the last to the first, which write the table, and FinalMoves:
 //
 //	tier     0           1                 N
 //	      data_first0 → data_first1 → … → data_firstN      possible, forward
 //	           ↘             ↘                 ↓
-//	      data_second0 ← data_second1 ← … ←────┘           solve, backward
-//	           ↓             ↓                 ↓
-//	      table/tier-00  table/tier-01 …  table/tier-N  →  final
+//	      table/tier-00 ← table/tier-01 ← … table/tier-N   solve, backward  →  final
+//
+// The directory of a solve job, data_secondN, has its values as well with --keep all, and for runners that need all
+// positions of tiers of which the table stores half; then the next job reads them there.
 //
 // In a game solved by layers (see package layers), a tier receives messages from every earlier
 // tier that has moves into it and, backward, from every later tier that it has moves into. The
@@ -25,10 +25,12 @@
 package solve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -167,10 +169,13 @@ type run struct {
 	g     game.Method
 	data  *store.Data
 	begun time.Time
+	by    method
 	last  int        // the last tier
 	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
 
-	tableComplete bool // an earlier run has completed the table
+	firsts, seconds outputs
+	table           *store.Seal // lists the tiers that are in the table
+	tableComplete   bool        // an earlier run has completed the table
 
 	work, done, before float64 // of the complete run; done so far; done by earlier runs
 	result             Result
@@ -186,7 +191,6 @@ type run struct {
 	reporting sync.Mutex      // guards Report and broken
 	broken    map[string]bool // what has been reported as damaged, and is not rebuilt yet
 
-	mu     sync.Mutex             // guards the fields below
 	seals  map[string]*store.Seal // of the directories that have been checked; nil: not complete
 	damage map[string]error       // why a directory is not complete
 	warned bool                   // the user has been warned that a directory is missing
@@ -194,8 +198,12 @@ type run struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data),
+	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
+		table: &store.Seal{Game: data.Game, Job: table.Dir},
 		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
+	r.firsts = outputs{run: r, forward: true, of: make([]*output, r.last+1)}
+	r.seconds = outputs{run: r, of: make([]*output, r.last+1)}
+	r.result.Tiers = slices.Repeat([]int64{-1}, r.last+1)
 	if o.Watch != nil {
 		o.Watch.journal.Store(r.journal)
 	}
@@ -250,30 +258,26 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
-	var m *tiers
 	if r.g.Blocks != nil {
-		m = newBlocks(r, r.g.Blocks)
+		r.by = newBlocks(r, r.g.Blocks)
 	} else {
-		m = newLayers(r, r.g.Layers)
+		r.by = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})
-		if r.tableComplete, err = r.checkTable(ctx); err != nil {
+		if err := r.resumeTable(ctx); err != nil {
 			return err
 		}
 	}
-	if err := m.resume(ctx); err != nil {
-		return err
-	}
 	if r.LateKeep && r.KeepAll {
-		if err := m.canKeep(ctx); err != nil {
+		if err := r.canKeep(ctx); err != nil {
 			return err
 		}
 	}
 	if err := r.data.Remember(r.Remember); err != nil {
 		return err
 	}
-	if err := m.solve(ctx); err != nil {
+	if err := r.runJobs(ctx); err != nil {
 		return err
 	}
 	if err := r.data.RemoveKept(""); err != nil { // if no job has run
@@ -287,7 +291,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if r.UntilTier >= 0 {
 		return nil
 	}
-	return r.end(ctx, m)
+	return r.end(ctx)
 }
 
 // execute runs a job of the given weight, a part of the work of the run. finish must commit the
@@ -299,6 +303,9 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	stats, err := r.runJob(ctx, job, weight)
 	if err == nil && job.Adopted {
 		job.Output, err = r.data.Adopt(job.Output, job.Name)
+	}
+	if err == nil && time.Since(r.jobAt) > cmp.Or(r.SyncAfter, syncAfter) {
+		err = r.data.EnableSync()
 	}
 	if err == nil {
 		err = finish(stats)
@@ -327,6 +334,9 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	}
 	r.report(e)
 	r.rebuilt(job.Name)
+	if job.Table {
+		r.rebuilt(table.TierFile(job.Tier))
+	}
 	return nil
 }
 
@@ -441,17 +451,20 @@ func (r *run) rebuilt(name string) {
 }
 
 // end looks up the value of the initial position, and writes the course's text if requested.
-func (r *run) end(ctx context.Context, m *tiers) error {
+func (r *run) end(ctx context.Context) error {
 	value, err := r.lookUp()
 	if err != nil {
 		return err
 	}
 	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Game.Values().Text(value)
-	r.result.Positions = m.positions()
+	for tier := range r.last + 1 {
+		n, _ := r.tabled(tier)
+		r.result.Positions += n
+	}
 	wanted, err := r.wantsFinal(ctx)
 	if err == nil && wanted {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
-		m.final(job)
+		r.setFinal(job)
 		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
 		if errors.Is(err, system.ErrDiskFull) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
@@ -461,6 +474,21 @@ func (r *run) end(ctx context.Context, m *tiers) error {
 		return err
 	}
 	return r.clean()
+}
+
+// setFinal makes a job read the files of the table.
+func (r *run) setFinal(job *runner.Job) {
+	job.Tier = r.last
+	most := uint64(0)
+	for tier := range r.last + 1 {
+		name := r.data.Dir(table.TierFile(tier))
+		if tier > 0 || game.Listed(r.g.Game, r.g.Game.Start()) {
+			job.Input = append(job.Input, name)
+		}
+		if n, _ := r.tabled(tier); n > most {
+			most, job.BordersFrom = n, name
+		}
+	}
 }
 
 // lookUp returns the value of the initial position.

@@ -8,7 +8,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // blockCells is the encoding of the records that the map and the reduce of a step on blocks
@@ -84,24 +83,6 @@ func (s *stream) reduceBlocks(g game.Tiered) error {
 	if err != nil || s.name != Solve && s.o.Tier != g.Tiers() {
 		return err
 	}
-	return s.writeTable(jobdir.Stored(g))
-}
-
-// writeTable writes the shard of the table that has the stored positions of the part, so that no other process
-// need read it for that. g is the game with the stored positions.
-func (s *stream) writeTable(g game.Tiered) error {
 	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part))
-	in, err := jobdir.OpenTierFiles(s.o.FS, []string{part}, g, s.o.Tier)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	if in.Len() == 0 || in.Counts()[streamfmt.Open] > 0 {
-		return nil // nothing, or something that the driver reports
-	}
-	out, err := s.o.Create(jobdir.ShardName(jobdir.TablePart, s.o.Part))
-	if err != nil {
-		return err
-	}
-	return jobdir.WriteTable(context.Background(), out, g, in)
+	return jobdir.WriteShard(context.Background(), s.o.FS, []string{part}, s.o.Create, s.o.Part, g, s.o.Tier)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -23,8 +24,8 @@ import (
 
 // TableDifferences compares the table in the data directory got of fsys with that of the local one want. It
 // returns what differs. A tier with compact files must have the same positions, values and counts as in want, which
-// may be of a version without compact files. The bytes of these files, and their number, depend on the way of
-// solving. All other files must have the same bytes.
+// may be of a version without compact files, and so a tier in shards. The bytes of these files, and their number, depend on
+// the way of solving. All other files must have the same bytes.
 func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	got, want = path.Join(got, table.Dir), filepath.Join(want, table.Dir)
 	files, err := contents(fsys, got)
@@ -36,6 +37,15 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 		return []string{want + " has no table"}
 	}
 	compact := false
+	for name := range maps.Clone(files) {
+		if of := jobdir.ShardOf(name); of != name && hasRows(files[name]) {
+			compact = true
+			err := errors.Join(joinRows(fsys, got, of, files), joinRows(store.Local{}, want, of, wanted))
+			if err != nil {
+				return []string{err.Error()}
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		a, b := newBlockReader(fsys, got, name, files), newBlockReader(store.Local{}, want, name, wanted)
 		if a == nil || b == nil || a.file.Model == nil {
@@ -57,6 +67,46 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 		files[store.Success], wanted[store.Success] = a, b
 	}
 	return append(diff, storetest.Differences(files, wanted)...)
+}
+
+// hasRows reports whether the content of a file of a table is rows; otherwise it is blocks.
+func hasRows(content string) bool {
+	file, err := streamfmt.OpenFile(strings.NewReader(content), int64(len(content)), "")
+	return err == nil && file.Kind == streamfmt.Values
+}
+
+// joinRows replaces a file of a directory with rows, or its shards, by their rows.
+func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
+	seal, err := store.ReadSeal(fsys, dir)
+	if err != nil {
+		return err
+	}
+	sealed := slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) != name })
+	g, err := all.Kinds().Parse(seal.Game)
+	if err != nil {
+		return err
+	}
+	tier := 0
+	if _, err := fmt.Sscanf(name, "tier-%d", &tier); err != nil {
+		return err
+	}
+	in, err := layers.OpenTable(fsys, dir, g, tier, sealed)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var rows strings.Builder
+	err = in.Each(func(of []layers.Row) error {
+		for _, row := range of {
+			fmt.Fprintln(&rows, row.Key, row.Word)
+		}
+		return nil
+	})
+	for _, f := range sealed {
+		delete(files, f.Name)
+	}
+	files["rows of "+name] = rows.String()
+	return err
 }
 
 // sealOf returns the seal of a directory as text, with the given files only.

@@ -24,7 +24,7 @@ type blockWork struct {
 	cache        *jobdir.Cache    // of input
 	balanced     *images.Balanced // nil: the output has no balanced positions
 
-	deduce  block.Deducer   // nil: the output is no part of a table with compact blocks
+	deduce  block.Deducer   // nil: the output is no table with compact blocks
 	compact *jobdir.Compact // the form of the output, if it is
 
 	kept   *jobdir.Cache // of the output, for the next job; nil: it does not stay in memory
@@ -40,7 +40,7 @@ func (w *blockWork) open(ctx context.Context) error {
 	if err := w.openTiers(); err != nil {
 		return err
 	}
-	if w.Step == step.Solve && w.Half != nil {
+	if w.OnlyTable() {
 		w.deduce = game.DeducerOf(w.g)
 	}
 	needs, err := w.needs()
@@ -111,7 +111,11 @@ func (w *blockWork) newChunk() *jobdir.Chunk {
 }
 
 func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
-	file, err := w.create(jobdir.PartName(number))
+	name := jobdir.PartName(number)
+	if w.OnlyTable() {
+		name = jobdir.ShardName(jobdir.TablePart, number)
+	}
+	file, err := w.create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +164,7 @@ func (w *blockWork) reducer(merger *images.Merger) func(rng uint64) (*block.Bloc
 	}
 }
 
-// openCompact sets compact if the output becomes a part of the table. It computes some blocks for it.
+// openCompact sets compact if the output is a table with compact blocks. It computes some blocks for it.
 func (w *blockWork) openCompact() (err error) {
 	if w.deduce == nil {
 		return nil

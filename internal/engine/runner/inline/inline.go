@@ -61,6 +61,10 @@ func (r *Runner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) 
 	if of.Method.Blocks == nil || of.Step == step.Final {
 		r.drop()
 	}
+	if of.OnlyTable() { // only the next job reads the shards, one after the other
+		one := *of
+		one.Reducers, of = 1, &one
+	}
 	borders, err := of.Borders()
 	if err != nil {
 		return runner.Stats{}, err

@@ -141,11 +141,19 @@ func (w *layerWork) newChunk() *rowChunk {
 func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
 	var s layerShard
 	if w.writes.Shards {
-		file, err := w.create(jobdir.PartName(number))
+		name := jobdir.PartName(number)
+		if w.OnlyTable() {
+			name = jobdir.ShardName(jobdir.TablePart, number)
+		}
+		file, err := w.create(name)
 		if err != nil {
 			return nil, err
 		}
-		s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard)
+		if w.OnlyTable() {
+			s.rows = layers.NewTableWriter(file, w.g, w.Tier)
+		} else {
+			s.rows = layers.NewPartWriter(file, w.g, w.Tier, w.writes.Shard)
+		}
 	}
 	if w.writes.States {
 		file, err := w.create(layers.StatesName(number))

@@ -7,12 +7,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mills"
+	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -24,6 +26,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
 )
 
 // A paired runner runs jobs by layers as a cluster would: a map for each split, pairs in the order of their keys, and
@@ -114,15 +117,19 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 // TestPairs solves games with packed records. The table must be that of a run without a cluster.
 func TestPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	games := []game.Game{must.Get(quickcross.New(3, 3, 2))(t), must.Get(mills.New(3))(t)}
+	games := []game.Game{must.Get(quickcross.New(3, 3, 2))(t), must.Get(mills.New(3))(t), must.Get(mnk.New(4, 3, 4))(t)}
 	for range 10 {
 		games = append(games, testgames.RandomLayered(random, testgames.RandomOptions(random)))
 	}
-	r := &paired{t: t, random: random, jobs: make(map[string]int)}
+	r, shards := &paired{t: t, random: random, jobs: make(map[string]int)}, 0
 	for _, g := range games {
-		want := solved.Dir(t, g, func(o *solve.Options) {})
-		got := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers = r, 3 })
+		want := solved.Dir(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
+		got := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.Final = r, 3, solve.FinalYes })
 		solved.SameText(t, store.Local{}, got, want)
+		shards += len(must.Get(filepath.Glob(filepath.Join(got, table.Dir, "tier-*-*.lists")))(t))
+	}
+	if shards < 3 {
+		t.Errorf("the reducers have written %d shards of tables, want 3", shards)
 	}
 	for _, name := range []string{step.Possible, step.Mark, step.Begin, step.Solve, step.Ties, step.Values} {
 		if r.jobs[name] == 0 {

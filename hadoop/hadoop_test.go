@@ -503,7 +503,7 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	must.OK(t, err)
 	run(t, c, "dfsadmin", "-setSpaceQuota", "1m", "/quota")
 	begun := time.Now()
-	w, err := f.Create(attempt + "/part-00000.blocks")
+	w, err := f.Create(attempt + "/part-00000.pack")
 	if err == nil {
 		_, err = w.Write(make([]byte, 1<<20))
 		w.Close()

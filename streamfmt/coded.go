@@ -210,7 +210,7 @@ func (c *cellCoder) append(dst []byte, rows []Row) (_ []byte, ok bool) {
 }
 
 // read sets rows to those of a coded cell, whose bytes after the form are src, and whose words are up to most.
-func (c *cellCoder) read(rows []Row, src []byte, cell Cell, most uint64) error {
+func (c *cellCoder) read(rows []Row, src []byte, cell *Cell, most uint64) error {
 	n, used := binary.Uvarint(src)
 	if used <= 0 || n > uint64(len(src)-used) {
 		return errCell

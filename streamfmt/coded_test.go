@@ -45,18 +45,18 @@ func BenchmarkCells(b *testing.B) {
 		})
 		b.Run(name+"read", func(b *testing.B) {
 			var out bytes.Buffer
-			w := must.Get(streamfmt.NewCodedListWriter(&out, "game a=1"))(b)
+			w := streamfmt.NewWriter(&out, "game a=1", streamfmt.Values, nil)
 			p.Reset()
 			p.AddRows(0, rows)
 			must.OK(b, w.Append(&p))
 			must.OK(b, w.Close())
-			f := must.Get(streamfmt.OpenListFile(bytes.NewReader(out.Bytes()), int64(out.Len()), "x.lists"))(b)
+			f := must.Get(streamfmt.OpenFile(bytes.NewReader(out.Bytes()), int64(out.Len()), "x.pack"))(b)
 			cells := must.Get(f.Cells(0))(b)
-			var c streamfmt.CellReader
+			var c streamfmt.RowReader
 			var got []streamfmt.Row
 			for b.Loop() {
 				for i := range cells {
-					got = must.Get(c.Append(got[:0], f, cells[i:]))(b)
+					got = must.Get(c.Append(got[:0], f, cells[i:], 1<<64-1))(b)
 				}
 			}
 			perRow(b)

@@ -23,8 +23,8 @@ const compactKind = 4
 
 // compact is what compact blocks need to be read, besides their bytes.
 type compact struct {
-	deduce block.Deducer
-	model  *Model
+	Deduce block.Deducer // what the rules of the game say
+	Model  *Model        // nil: no block is compact
 }
 
 // A sorter sorts the slots of a segment, see sort. It reuses its memory.
@@ -104,7 +104,7 @@ func (s *Sampler) Add(b *block.Block) {
 func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
 	var sum [256]uint64
 	var turns [2][256]uint32 // counters of the coded values, used in turn as in appendValues
-	deduced := b.Deduce(c.deduce)
+	deduced := b.Deduce(c.Deduce)
 	e.lengths, e.bytes, e.content = e.lengths[:0], e.bytes[:0], 0
 	for from := 0; from < len(b.Done); from += segmentWords {
 		to, start := min(from+segmentWords, len(b.Done)), len(e.bytes)
@@ -113,7 +113,7 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 		}
 		for i, v := range e.sorter.values {
 			turns[i&1][v]++
-			if int(c.model.code[v]) == len(c.model.values) {
+			if int(c.Model.code[v]) == len(c.Model.values) {
 				return dst, false
 			}
 		}
@@ -123,7 +123,7 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 			e.bytes = e.appendSet(e.bytes, e.absent, segmentLen(b.Len(), from))
 		}
 		e.content = crc32.Update(crc32.Update(e.content, castagnoli, e.bytes[start:]), castagnoli, e.sorter.values)
-		e.bytes, e.words = c.model.appendCodes(e.bytes, e.sorter.values, e.words)
+		e.bytes, e.words = c.Model.appendCodes(e.bytes, e.sorter.values, e.words)
 		if to < len(b.Done) {
 			e.lengths = binary.AppendUvarint(e.lengths, uint64(len(e.bytes)-start))
 		}
@@ -165,7 +165,7 @@ func splitSegments(dst [][]byte, src []byte, slots int) ([][]byte, error) {
 // the values of b are empty.
 func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 	to, deduced := min(from+segmentWords, len(b.Done)), &d.deduced
-	d.compact.deduce(deduced, b.Tier, b.Range, from, to)
+	d.compact.Deduce(deduced, b.Tier, b.Range, from, to)
 	if len(src) == 0 {
 		return errShort
 	}
@@ -191,7 +191,7 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 	n := deduced.Open[from:to].Count()
 	values := slices.Grow(d.segment[:0], n)[:n]
 	d.segment = values
-	if err := d.compact.model.decode(src, values); err != nil {
+	if err := d.compact.Model.decode(src, values); err != nil {
 		return err
 	}
 	for i := from; i < to; i++ {
@@ -211,7 +211,7 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 
 // decodeCompact decodes a compact block, whose bytes after the kind are src, into b.
 func (d *Decoder) decodeCompact(src []byte, b *block.Block) (err error) {
-	if d.compact == nil || d.compact.deduce == nil {
+	if d.compact == nil || d.compact.Deduce == nil {
 		return errRules
 	}
 	if d.segments, err = splitSegments(d.segments[:0], src, b.Len()); err != nil {

@@ -1,8 +1,10 @@
 // Package streamfmt defines the two encodings of records. Text encodes a record as a line, for
 // people, pipes and jobs that a user starts with Hadoop Streaming. The packed encoding stores
-// records as blocks (bitmaps and values) or as cells (sorted rows). Files contain blocks or
-// cells; the pairs of the driver's jobs contain blocks. The package knows nothing of games,
+// records in cells of a pack file: blocks (bitmaps and values) or sorted rows. The package knows nothing of games,
 // jobs or directories.
+//
+// A Packer makes cells, and a Writer puts them into a file. OpenFile opens it. A Cursor locates the cells of a stage, by key or
+// by number, and reads blocks; a RowReader reads rows. Each page of the index and each cell is verified when it is read.
 //
 // # Lines
 //
@@ -27,37 +29,41 @@
 // Hadoop Streaming. Because keys have a fixed width, their order as bytes is their order as
 // numbers, and sort(1) can sort them: LC_ALL=C sort -t$'\t' -k1,1 -s.
 //
-// # Block files
+// # Pack files
 //
-// A block contains the positions of one tier and range. A range is a set of consecutive keys
-// that share their high part, and a slot is the number of a position within a range of a tier.
-// A block file contains the blocks of one tier in ascending order of range. Numbers are
-// little-endian; uv is an unsigned varint; a number in parentheses is a length in bytes. spec
-// is the game, as Spec of game.Game returns it.
+// A pack file contains records of a game in cells. A cell is a block, which contains the positions of one tier and range, or up
+// to 1,024 rows of one stage, sorted by key, then by word. A range is a set of consecutive keys that share their high part, and a
+// slot is the number of a position within a range of a tier. A row is a key and a word. The stage of a cell is its tier; in a
+// file of outgoing rows the number of a pass may be above the 16 bits of the tier. There, the cells of a stage are in any order;
+// otherwise, keys ascend. Numbers are little-endian; uv is an unsigned varint; a number in parentheses is a length in bytes.
+// spec is the game, as Spec of game.Game returns it.
 //
-//	file    = head  { block … page } …  directory  summary  tail
-//	head    = "TRBLOCK3" uv(len) spec uv(tier) half(1)
-//	page    = { uv(range − the previous range) uv(length of block) CRC-32C of block (4) } …
-//	          of the blocks before it, 256 except at the end of the file; the first
-//	          difference of a page is 0
-//	directory, for each page
-//	        = its first range (8)  offset of that block (8)  offset of the page (8)
-//	          CRC-32C of the page (4)
-//	summary = { value (1) count (8) } …           value 0: open positions
-//	          if half is 1: then the number of positions that are stored (8)
-//	tail    = offset of the directory (8)  the same again (8)  offset of the summary (8)
-//	          number of blocks (8)
-//	          CRC-32C of head, directory, summary and tail up to here (8)  "TRBLEND1"
+//	file    = head  { cell | page } …  directory  summary  tail
+//	head    = "TRPACK04" uv(len) spec kind(1)
+//	kind    = 0 predecessors, 1 messages, 2 values, 3 states; 4 blocks, 5 blocks of which half is stored
+//	page    = { uv(first key − last key of the previous cell)  uv(last key − first key)  uv(records)
+//	          uv(offset − end of the previous cell)  uv(length)  CRC-32C of the cell (4) } …
+//	          of 256 cells of a stage, fewer on its last page, all of which precede the page. For the first of them, the previous
+//	          cell ends where it begins. The second number is missing if the cells are blocks, whose first and last key are the
+//	          range, and the fourth is if all cells and the page are contiguous.
+//	directory = uv(pages), then for each page, by stage
+//	          uv(stage − the previous one)  uv(first key, or in the stage of the previous page its difference)
+//	          uv(2 · cells, and 1 more if they are not contiguous)  uv(records)
+//	          uv(zigzag(offset of the first cell − end of the previous page))  uv(offset of the page − that of its first cell)
+//	          uv(length of the page)  CRC-32C of the page (4)            zigzag: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+//	summary = uv(values)  { uv(value) uv(records) } …       value 0: open positions of blocks; nothing for other rows than values
+//	          then, if blocks may be compact: File.Content (8)  model
+//	tail    = offset of the directory (8)  CRC-32C of head, directory and summary (4)  CRC-32C of the tail up to here (4)  "TRPACK04"
 //
-// If half is 1, the file stores only half of the positions of its tier: at least one of each
-// position and its mirror image. Its summary counts all positions, as if the others were stored
-// as well. Otherwise half is 0.
+// If half is stored, there is at least one of each position and its mirror image. The summary counts all positions, as if the
+// others were stored as well.
 //
-// The pages are the index. A writer and a reader have only its directory and a page of it in
-// memory, so their memory hardly depends on the number of blocks. The checksum in the tail covers the checksums of the
-// pages, and these cover the checksums of the blocks, so it identifies the contents of the
-// file. The seal of a directory records it. A reader checks a file against the seal without
-// reading the blocks, and verifies each block when it reads it.
+// A writer has a page of each stage and the directory in memory, and a reader the directory, so their memory hardly depends on the
+// number of cells. A page of a single stage follows its cells, so both are read at once. The checksum in the tail covers those
+// of the pages, and these cover those of the cells, so it identifies the contents of the file: the seal of a directory has it, and
+// a file is checked against the seal without reading the cells.
+//
+// # Blocks
 //
 //	block   = uv(slots) kind(1) [open set] [done set, values]
 //	kind    = bit 0: open positions, bit 1: done positions
@@ -74,10 +80,8 @@
 //
 // # Compact blocks
 //
-// A file of the table of a game.Deduced begins with "TRBLOCK4". An entry of its index has uv(records)
-// before the checksum, and its summary ends with a model, File.Content (8), and the length of the model (4). It may contain
-// blocks as above, and compact blocks. These have no open positions, and leave out what the rules say
-// (see block.Deduced): which slots cannot be positions, and the values of known positions.
+// A file of the table of a game.Deduced has a model, and may contain compact blocks. These have no open positions, and leave out
+// what the rules say (see block.Deduced): which slots cannot be positions, and the values of known positions.
 //
 //	block   = uv(slots) 4 { uv(length of segment) } … segment …     no length of the last segment
 //	segment = absent codes                  of 4,096 slots, except at the end of the block
@@ -93,34 +97,18 @@
 // first one; that of another value is one more than the index of the value before it. model.go describes
 // the codes. From 128 values on, two states code values in turn, the first state the first value.
 //
-// # List files
+// # Rows
 //
-// A list file contains rows, each a key and a word. Lists store the games that are solved by
-// layers. All rows of a file are of one kind (Predecessors, Messages, Values or States). They
-// belong to one tier, or in a file of outgoing rows to many tiers and passes over tiers. Rows are
-// grouped into cells. The rows of a cell belong to one tier and pass, and are sorted by key, then by word. In a shard
-// and in the table, the cells are in ascending order, and each has 1,024 rows, except the
-// last. In a file of outgoing rows, the cells of a tier and pass are in any order.
+// Games that are solved by layers are stored as rows, whose words have the meaning of the CellKind.
 //
-//	file    = head  cell …  page …  directory  summary  tail
-//	head    = "TRLISTS1" uv(len) spec kind(1)       0 predecessors, 1 messages, 2 values, 3 states
 //	cell    = form(1) row …                         at most 1,024 rows
 //	row     = lengths(1) step word                  bits 0 to 3: length of step, bits 4 to 7:
 //	                                                length of word; each 0 to 8 bytes
 //	step    = key − the previous key, or the cell's first key
 //	word    = form 0: the word
-//	          form 1: zigzag(word − key)            zigzag: 0, −1, 1, −2 … become 0, 1, 2, 3 …
+//	          form 1: zigzag(word − key)
 //	          form 2: zigzag(word − the previous word, or the cell's first key)
-//	page    = { first key (8)  uv(last key − first key)  uv(rows)
-//	          uv(offset − end of the previous cell of the page, or 0)  uv(length)
-//	          CRC-32C of cell (4) } …
-//	          one page for each tier, with an entry for each of its cells
-//	directory, for each page, by tier
-//	        = tier (4)  cells (4)  rows (8)  offset of the page (8)  CRC-32C of the page (4)
-//	          the tier has 16 bits; above them is the number of the pass, if the rows are outgoing
-//	summary = { value (2) count (8) } …             empty unless the rows are values
-//	tail    = as in block files, but with the offset of the first page, the number of rows
-//	          instead of blocks, and "TRLSEND1" at the end
+//	          form 3: coded.go describes it
 //
 // As text, a row is a line:
 //
@@ -135,10 +123,10 @@
 //
 // # Pairs
 //
-// A pair is the message of a mapper to a reducer: a block with its range as the key, or a list file of sorted rows with
+// A pair is the message of a mapper to a reducer: a block with its range as the key, or a pack file of sorted rows with
 // the first of their keys, in the format that Hadoop Streaming calls rawbytes. Numbers are big-endian, so that the order of
 // the bytes is the order of the keys.
 //
 //	pair = length(4) range(8)  length(4) block
-//	     | length(4) key(8)    length(4) list file
+//	     | length(4) key(8)    length(4) pack file
 package streamfmt

@@ -173,59 +173,35 @@ func (m *Model) append(dst []byte) []byte {
 	return dst
 }
 
-var errModel = errors.New("its frequencies are damaged")
-
-// readModel reads what append has written, which is all of src.
-func readModel(src []byte) (*Model, error) {
-	if len(src) == 0 || len(src) <= int(src[0]) {
-		return nil, errModel
-	}
-	n := int(src[0])
-	values := slices.Clone(src[1 : 1+n])
-	src = src[1+n:]
+// readModel reads what append has written, to the end of the bytes.
+func readModel(src *varints) *Model {
+	n := int(src.bytes(1)[0])
+	values := slices.Clone(src.bytes(uint64(n)))
 	for i, v := range values {
-		if v == 0 || i > 0 && v <= values[i-1] {
-			return nil, errModel
-		}
+		src.bad = src.bad || v == 0 || i > 0 && v <= values[i-1]
 	}
-	if n < 2 {
-		if len(src) > 0 {
-			return nil, errModel
-		}
-		return newModel(values, nil), nil
-	}
-	freqs := make([][256]uint16, n+1)
-	zeros := uint64(0)
+	freqs, zeros := make([][256]uint16, n+1), uint64(0)
 	for context := range freqs {
+		if n < 2 || src.bad {
+			break
+		}
 		sum := uint64(0)
 		for code := range n {
 			f := uint64(0)
 			if zeros > 0 {
 				zeros--
-			} else {
-				var used int
-				if f, used = binary.Uvarint(src); used <= 0 || f >= total {
-					return nil, errModel
-				}
-				src = src[used:]
-				if f == 0 {
-					if zeros, used = binary.Uvarint(src); used <= 0 {
-						return nil, errModel
-					}
-					src = src[used:]
-				}
+			} else if f = src.below(total); f == 0 {
+				zeros = src.next()
 			}
 			freqs[context][code] = uint16(f) + 1
 			sum += f + 1
 		}
-		if sum != total {
-			return nil, errModel
-		}
+		src.bad = src.bad || sum != total
 	}
-	if zeros > 0 || len(src) > 0 {
-		return nil, errModel
+	if src.bad = src.bad || zeros > 0 || len(src.rest) > 0; src.bad {
+		return nil
 	}
-	return newModel(values, freqs), nil
+	return newModel(values, freqs)
 }
 
 // twoStates reports whether n values are coded by two states. The last state takes four bytes, so few

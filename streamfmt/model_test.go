@@ -49,8 +49,8 @@ func TestForgedModel(t *testing.T) {
 		values + even + uneven + even + "\x00":                              false,
 		values + even + uneven + strings.Repeat("\xff", 9) + "\x01\xff\x1f": false, // 0 and 4096
 	} {
-		if _, err := readModel([]byte(src)); (err == nil) != ok {
-			t.Errorf("%x: error %v", src, err)
+		if m := readModel(&varints{rest: []byte(src)}); (m != nil) != ok {
+			t.Errorf("%x: read %v", src, m)
 		}
 	}
 }

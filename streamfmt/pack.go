@@ -1,503 +1,275 @@
 package streamfmt
 
 import (
+	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"math/bits"
+	"hash/crc32"
+	"io"
+	"maps"
 	"slices"
-
-	"github.com/treereduce/treereduce/game/block"
 )
 
-// maxLevels is how many times zero bytes are removed from a bitmap. Four levels shrink an
-// empty bitmap to a 4096th.
-const maxLevels = 4
-
-// noSet stands for an empty set in place of its number of levels, in compact blocks.
-const noSet = maxLevels + 1
-
-var errShort = errors.New("the block ends too early")
-
-// appendSet appends a bitmap. Each level removes the zero bytes:
-//
-//	level 0:  00 00 5a 00 00 00 00 81 …        the bitmap
-//	level 1:  mask of the bytes that are not zero, one bit each: 84 …
-//	          those bytes: 5a 81 …
-//	level 2:  the same for the mask of level 1; and so on
-//
-// It appends the number of levels, the innermost mask, then the bytes that each level kept,
-// from the innermost level to the outermost. Levels are added as long as they save bytes.
-func (e *Encoder) appendSet(dst []byte, set block.Set, slots int) []byte {
-	bitmap := e.bitmap[:0]
-	for _, w := range set {
-		bitmap = binary.LittleEndian.AppendUint64(bitmap, w)
-	}
-	e.bitmap = bitmap
-	bitmap = bitmap[:(slots+7)/8]
-
-	levels := 0
-	for ; levels < maxLevels; levels++ {
-		masks := (len(bitmap) + 7) / 8
-		zeros := zeroBytes(bitmap)
-		if zeros <= masks {
-			break
-		}
-		mask := slices.Grow(e.masks[levels][:0], masks)[:masks]
-		kept := slices.Grow(e.kept[levels][:0], len(bitmap)-zeros)
-		rest := bitmap
-		for i := range mask {
-			var w uint64 // eight bytes, or fewer at the end
-			if len(rest) >= 8 {
-				w, rest = binary.LittleEndian.Uint64(rest), rest[8:]
-			} else {
-				for j, b := range rest {
-					w |= uint64(b) << (8 * j)
-				}
-			}
-			mask[i] = nonZeroBytes(w)
-			for m := mask[i]; m != 0; m &= m - 1 {
-				kept = append(kept, byte(w>>(8*bits.TrailingZeros8(m))))
-			}
-		}
-		e.masks[levels], e.kept[levels] = mask, kept
-		bitmap = mask
-	}
-	dst = append(dst, byte(levels))
-	dst = append(dst, bitmap...)
-	for l := levels - 1; l >= 0; l-- {
-		dst = append(dst, e.kept[l]...)
-	}
-	return dst
-}
-
-// topBits returns x with the top bit set in each byte that is not zero, and all other bits
-// clear. Adding 0x7f to the lower bits of a byte carries into its top bit unless they are all
-// zero.
-func topBits(x uint64) uint64 {
-	const low = 0x7f7f7f7f7f7f7f7f
-	return ((x & low) + low | x) &^ low
-}
-
-// nonZeroBytes returns a mask with a bit for each byte of x that is not zero. The multiplication
-// gathers these bits in the highest byte.
-func nonZeroBytes(x uint64) byte { return byte((topBits(x) >> 7) * 0x0102040810204080 >> 56) }
-
-// zeroBytes counts the zero bytes of b. It looks at eight bytes at a time.
-func zeroBytes(b []byte) int {
-	zeros := len(b)
-	for ; len(b) >= 8; b = b[8:] {
-		zeros -= bits.OnesCount64(topBits(binary.LittleEndian.Uint64(b)))
-	}
-	for _, c := range b {
-		if c != 0 {
-			zeros--
-		}
-	}
-	return zeros
-}
-
-// readSet decodes into set what appendSet has encoded, and returns the rest of src.
-func (d *Decoder) readSet(src []byte, set block.Set, slots int) ([]byte, error) {
-	if len(src) == 0 {
-		return nil, errShort
-	}
-	levels := int(src[0])
-	src = src[1:]
-	if levels > maxLevels {
-		return nil, fmt.Errorf("a bitmap of %d levels", levels)
-	}
-	var sizes [maxLevels + 1]int
-	sizes[0] = (slots + 7) / 8
-	for l := 1; l <= levels; l++ {
-		sizes[l] = (sizes[l-1] + 7) / 8
-	}
-	if len(src) < sizes[levels] {
-		return nil, errShort
-	}
-	bitmap := src[:sizes[levels]]
-	src = src[sizes[levels]:]
-	for l := levels - 1; l >= 0; l-- {
-		wide := slices.Grow(d.wide[l&1][:0], sizes[l])[:sizes[l]]
-		clear(wide)
-		for i, m := range bitmap {
-			if m == 0 {
-				continue
-			}
-			n := bits.OnesCount8(m)
-			to := wide[i<<3:]
-			if len(src) < n || bits.Len8(m) > len(to) {
-				return nil, errShort
-			}
-			if n == 8 {
-				copy(to[:8], src)
-			} else {
-				for _, b := range src[:n] {
-					to[bits.TrailingZeros8(m)] = b
-					m &= m - 1
-				}
-			}
-			src = src[n:]
-		}
-		d.wide[l&1] = wide
-		bitmap = wide
-	}
-	i := 0
-	for ; len(bitmap) >= 8; i++ {
-		set[i] = binary.LittleEndian.Uint64(bitmap)
-		bitmap = bitmap[8:]
-	}
-	for j, b := range bitmap {
-		set[i] |= uint64(b) << (8 * j)
-	}
-	if slots&63 != 0 && set[len(set)-1]>>(slots&63) != 0 {
-		return nil, errors.New("a bit past the last slot")
-	}
-	return src, nil
-}
-
-// An Encoder encodes blocks. It reuses its scratch memory.
-type Encoder struct {
-	bitmap      []byte
-	values      []byte
-	masks, kept [maxLevels][]byte
-	sorter
-	lengths, bytes, words []byte // parts of a compact block
-	content               uint32 // the checksum of what the last compact block stores
-}
+// magic is the first and the last eight bytes of a pack file. Its last two are the version of the format, which is that of a
+// data directory (internal/engine/store/format.go).
+const magic = "TRPACK04"
 
 const (
-	hasOpen = 1 << iota
-	hasDone
+	pageCells = 256 // cells of a page of the index
+	maxSpec   = 1 << 10
+	sumSize   = 4
+	tailSize  = 8 + sumSize + sumSize + len(magic)
+	// endSize is the number of bytes at the end of a file that are read at once.
+	endSize = 4 << 10
+
+	// The least and the greatest number of bytes of a cell in a page of the index.
+	minEntry = 3 + sumSize
+	maxEntry = 5*binary.MaxVarintLen64 + sumSize
 )
 
-// AppendBlock appends the packed form of b, which must contain at least one record. It adds
-// the records of b to counts, by value (0: open).
-func (e *Encoder) AppendBlock(dst []byte, b *block.Block, counts *[256]uint64) []byte {
-	dst = binary.AppendUvarint(dst, uint64(b.Len()))
-	kind := byte(0)
-	if open := b.Open.Count(); open > 0 {
-		kind |= hasOpen
-		counts[0] += uint64(open)
-	}
-	if !b.Done.Empty() {
-		kind |= hasDone
-	}
-	dst = append(dst, kind)
-	if kind&hasOpen != 0 {
-		dst = e.appendSet(dst, b.Open, b.Len())
-	}
-	if kind&hasDone == 0 {
-		return dst
-	}
-	dst = e.appendSet(dst, b.Done, b.Len())
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-	return e.appendValues(dst, b, counts)
+// A CellKind is what the cells of a pack file contain.
+type CellKind uint8
+
+// The kinds of cells: rows, whose words have the given meaning, or blocks.
+const (
+	// Predecessors: Word is the key of a predecessor of Key. The initial position, which has none,
+	// has its own key as Word.
+	Predecessors CellKind = iota
+	// Messages: the low 16 bits of Word are the value of a successor of Key, 0 if it is a draw. The
+	// bits above are the number of moves for which the message stands, at least 1. The word 0 means
+	// that Key is due: what later tiers know decides it.
+	Messages
+	// Values: Word is the value of Key, 0 if it is a draw.
+	Values
+	// States: Word is what a job knows of Key. Rows of States have no form as a line.
+	States
+	// Blocks: a cell is a block, and its key the range.
+	Blocks
+	// HalfBlocks: blocks of a tier of which half is stored: at least one of each position and its mirror image.
+	HalfBlocks
+)
+
+var kindNames = [...]string{"predecessors", "messages", "values", "states", "blocks", "blocks of half a tier"}
+
+// String returns the name of the kind, such as "predecessors".
+func (k CellKind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "records of an unknown kind"
 }
 
-// onlyValue returns the value of a done slot of b, and whether all done slots have it.
-func onlyValue(b *block.Block) (v byte, same bool) {
-	for i, w := range b.Done {
-		if w == 0 {
-			continue
-		}
-		if v == 0 {
-			v = b.Word(i)[bits.TrailingZeros64(w)&63]
-		}
-		if !b.HaveValue(i, w, v) {
-			return 0, false
-		}
-	}
-	return v, v != 0
+// isBlocks reports whether the cells are blocks. Their keys ascend.
+func (k CellKind) isBlocks() bool { return k >= Blocks }
+
+// A Cell locates consecutive records of a stage in a pack file, and contains all that the index says of them.
+type Cell struct {
+	First, Last uint64 // keys; both are the range of a block
+	Offset      uint64
+	Length      uint32
+	Records     uint32
+	Sum         uint32 // CRC-32C
+	Stage       uint32 // the tier, or the number of a pass over it
 }
 
-// appendValues appends the values of the done slots, and adds them to counts.
-func (e *Encoder) appendValues(dst []byte, b *block.Block, counts *[256]uint64) []byte {
-	if v, same := onlyValue(b); same {
-		counts[v] += uint64(b.Done.Count())
-		return append(dst, 1, v)
-	}
-	e.values = b.AppendValues(e.values[:0])
-	// Neighbours often have the same value. Four counters are used in turn, so that an
-	// increment need not wait for the previous one of the same counter.
-	var turns [4][256]uint32
-	rest := e.values
-	for ; len(rest) >= 4; rest = rest[4:] {
-		turns[0][rest[0]]++
-		turns[1][rest[1]]++
-		turns[2][rest[2]]++
-		turns[3][rest[3]]++
-	}
-	for _, v := range rest {
-		turns[0][v]++
-	}
-	var code [256]byte
-	var dictionary []byte
-	for v := range code {
-		if n := uint64(turns[0][v]) + uint64(turns[1][v]) + uint64(turns[2][v]) + uint64(turns[3][v]); n > 0 {
-			counts[v] += n
-			code[v] = byte(len(dictionary))
-			dictionary = append(dictionary, byte(v))
-		}
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(dictionary)))
-	dst = append(dst, dictionary...)
-	width := codeWidth(len(dictionary))
-	if width == 0 {
-		return dst
-	}
-	// Eight codes are as many bytes as a code has bits.
-	n := len(dst)
-	dst = slices.Grow(dst, (len(e.values)*int(width)+7)/8+8)
-	dst = dst[:cap(dst)]
-	rest = e.values
-	for ; len(rest) >= 8; rest = rest[8:] {
-		low := uint64(code[rest[3]])<<width | uint64(code[rest[2]])
-		low = (low<<width|uint64(code[rest[1]]))<<width | uint64(code[rest[0]])
-		high := uint64(code[rest[7]])<<width | uint64(code[rest[6]])
-		high = (high<<width|uint64(code[rest[5]]))<<width | uint64(code[rest[4]])
-		binary.LittleEndian.PutUint64(dst[n:], high<<(4*width)|low)
-		n += int(width)
-	}
-	var last uint64
-	for i, v := range rest {
-		last |= uint64(code[v]) << (uint(i) * width)
-	}
-	binary.LittleEndian.PutUint64(dst[n:], last)
-	return dst[:n+(len(rest)*int(width)+7)/8]
+// A page is an entry of the directory.
+type page struct {
+	stage   uint32
+	cells   int
+	spread  bool   // whether there is anything between its cells, or between them and the page
+	first   uint64 // key
+	records uint64
+	from    uint64 // offset of the first cell
+	at      uint64 // offset of the page
+	length  int
+	sum     uint32
 }
 
-// codeWidth returns the number of bits that distinguish n values.
-func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
+// bytes returns the number of bytes of the cells, and of what is between them.
+func (p *page) bytes() uint64 { return p.at - p.from }
 
-// A Decoder decodes blocks. It reuses its scratch memory.
-type Decoder struct {
-	wide   [2][]byte
-	values packedValues
-
-	compact  *compact // nil: there are no compact blocks
-	deduced  block.Deduced
-	absent   block.Set
-	segments [][]byte
-	segment  []byte // values
+// A Writer writes a pack file. After an error it writes nothing more.
+type Writer struct {
+	Sum     uint32 // of the complete file, see File.Sum
+	w       io.Writer
+	err     error
+	kind    CellKind
+	model   *Model
+	head    []byte
+	offset  uint64 // of the next byte
+	stages  map[uint32]*stageWriter
+	counts  []uint64 // see File.Counts
+	content uint64   // see File.Content
 }
 
-// Decode decodes a packed block into b. The caller has prepared b with Reset, for the same
-// number of slots.
-func (d *Decoder) Decode(src []byte, b *block.Block) error {
-	kind, rest, err := blockKind(src, b.Len())
-	if err != nil {
-		return err
-	}
-	if kind == compactKind {
-		return d.decodeCompact(rest, b)
-	}
-	if err = d.decode(kind, rest, b, &d.values); err == nil && kind&hasDone != 0 {
-		d.values.write(b)
-	}
-	return err
+// A stageWriter is the index of a stage.
+type stageWriter struct {
+	cells []Cell // of the page that is not yet written
+	pages []page
+	last  uint64 // the last key
 }
 
-// DecodeOpen is like Decode, but decodes only the open slots.
-func (d *Decoder) DecodeOpen(src []byte, b *block.Block) error {
-	kind, src, err := blockKind(src, b.Len())
-	if err == nil && kind&hasOpen != 0 {
-		_, err = d.readSet(src, b.Open, b.Len())
-	}
-	return err
+// NewWriter returns a writer of a pack file of a game. With a model, blocks may be compact; then the
+// packer of the blocks must have the same one, see Packer.SetCompact.
+func NewWriter(out io.Writer, spec string, kind CellKind, m *Model) *Writer {
+	w := &Writer{w: out, kind: kind, model: m, stages: make(map[uint32]*stageWriter)}
+	w.head = append(binary.AppendUvarint([]byte(magic), uint64(len(spec))), spec...)
+	w.head = append(w.head, byte(kind))
+	w.write(w.head)
+	return w
 }
 
-// blockKind reads the beginning of a packed block of length slots. It returns what the block
-// contains, and the rest of src.
-func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
-	slots, n := binary.Uvarint(src)
-	if n <= 0 || len(src) <= n {
-		return 0, nil, errShort
+func (w *Writer) write(b []byte) {
+	w.offset += uint64(len(b))
+	if w.err == nil {
+		_, w.err = w.w.Write(b)
 	}
-	if slots != uint64(length) {
-		return 0, nil, fmt.Errorf("a block of %d slots, expected %d", slots, length)
-	}
-	kind = src[n]
-	if kind == 0 || kind > compactKind {
-		return 0, nil, fmt.Errorf("a block of kind %d", kind)
-	}
-	return kind, src[n+1:], nil
 }
 
-// decode decodes a packed block of a kind, whose further bytes are src: its sets into those of b, which
-// must be empty, and the values of the done slots, if there are any, into values.
-func (d *Decoder) decode(kind byte, src []byte, b *block.Block, values *packedValues) (err error) {
-	if kind&hasOpen != 0 {
-		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
-			return err
+// Append writes packed cells. The ranges of blocks must be above all ranges written before.
+func (w *Writer) Append(p *Packer) error {
+	written := uint64(0) // the number of bytes of p.Bytes that are written
+	for _, c := range p.Cells {
+		end := c.Offset + uint64(c.Length)
+		c.Offset += w.offset - written
+		if s := w.enter(c); len(s.cells) == pageCells {
+			w.write(p.Bytes[written:end])
+			w.endPage(s)
+			written = end
 		}
 	}
-	if kind&hasDone != 0 {
-		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
-			return err
-		}
-		for i, w := range b.Open {
-			if w&b.Done[i] != 0 {
-				return errors.New("a position that is open and done")
-			}
-		}
-		if src, err = values.read(src, b.Done.Count()); err != nil {
-			return err
-		}
+	w.write(p.Bytes[written:])
+	for v := range p.Counts {
+		w.count(v, p.Counts[v]+2*p.twice[v])
 	}
-	if len(src) != 0 {
-		return fmt.Errorf("%d bytes after the block", len(src))
+	for v, n := range p.values {
+		w.count(v, n)
 	}
-	return nil
+	w.content += p.content
+	return w.err
 }
 
-// packedValues contains the values of the done slots of a block: a code for each, in ascending
-// order of slot.
-type packedValues struct {
-	value [256]byte // by code
-	width uint      // of a code, in bits: at most 8, because there are at most 255 values
-	codes []byte    // with eight more bytes at the end, so that eight bytes can be read at any code
-}
-
-// read decodes the values of the given number of slots, and returns the rest of src.
-func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
-	n, used := binary.Uvarint(src)
-	if used <= 0 || n == 0 || n > 255 || uint64(len(src)-used) < n {
-		return nil, errShort
+// AppendFile copies the cells of f, which has the same kind and model as w. The ranges of blocks must be above all ranges
+// written before.
+func (w *Writer) AppendFile(f *File) error {
+	for v, n := range f.Counts {
+		w.count(v, n)
 	}
-	p.value = [256]byte{}
-	copy(p.value[:], src[used:used+int(n)])
-	src = src[used+int(n):]
-	p.width = codeWidth(int(n))
-	size := (slots*int(p.width) + 7) / 8
-	if len(src) < size {
-		return nil, errShort
-	}
-	p.codes = append(append(p.codes[:0], src[:size]...), 0, 0, 0, 0, 0, 0, 0, 0)
-	return src[size:], nil
-}
-
-// at returns the i-th value.
-func (p *packedValues) at(i int) byte {
-	at := uint(i) * p.width
-	return p.value[byte(binary.LittleEndian.Uint64(p.codes[at>>3:])>>(at&7)&(1<<p.width-1))]
-}
-
-// write stores the values in the done slots of b.
-func (p *packedValues) write(b *block.Block) {
-	codes, width := p.codes, p.width
-	mask := uint64(1)<<width - 1
-	if width == 0 { // all values are the same
-		for i, w := range b.Done {
-			b.SetValues(i, w, p.value[0])
+	w.content += f.Content
+	return f.each(func(c Cell, raw []byte) error {
+		c.Offset = w.offset
+		s := w.enter(c)
+		if w.write(raw); len(s.cells) == pageCells {
+			w.endPage(s)
 		}
-		return
-	}
-	at := uint(0)
-	for i, w := range b.Done {
-		to := b.Word(i)
-		for ; w != 0; w &= w - 1 {
-			code := binary.LittleEndian.Uint64(codes[at>>3:]) >> (at & 7) & mask
-			to[bits.TrailingZeros64(w)&63] = p.value[byte(code)]
-			at += width
-		}
+		return w.err
+	})
+}
+
+// count counts n records of a value.
+func (w *Writer) count(v int, n uint64) {
+	if n > 0 {
+		w.counts = append(w.counts, make([]uint64, max(0, v+1-len(w.counts)))...)
+		w.counts[v] += n
 	}
 }
 
-// A View is a block of which only what is needed is decoded: the sets and the values that are read, or if
-// it is compact, the segments of the slots that are read. It serves look-ups. It reuses its memory.
-type View struct {
-	block   block.Block
-	decoder Decoder
-	values  packedValues // unless the block is compact
-
-	// For a compact block: its bytes, its segments, which are parts of them, and those that are decoded.
-	bytes    []byte
-	segments [][]byte
-	decoded  []bool
+// enter adds a cell to the page of its stage.
+func (w *Writer) enter(c Cell) *stageWriter {
+	s := w.stages[c.Stage]
+	if s == nil {
+		s = new(stageWriter)
+		w.stages[c.Stage] = s
+	} else if w.kind.isBlocks() && c.First <= s.last {
+		w.err = cmp.Or(w.err, fmt.Errorf("range %#x comes after range %#x: ranges must ascend", c.First, s.last))
+	}
+	s.cells, s.last = append(s.cells, c), c.Last
+	return s
 }
 
-// set assigns v to the packed block src. The caller has prepared v.block with Assign.
-func (v *View) set(src []byte, compact *compact) error {
-	kind, src, err := blockKind(src, v.block.Len())
-	if err != nil {
-		return err
+// endPage writes the page of a stage.
+func (w *Writer) endPage(s *stageWriter) {
+	c := s.cells[0]
+	p := page{stage: c.Stage, cells: len(s.cells), first: c.First, from: c.Offset, at: w.offset}
+	size := uint64(0)
+	for _, c := range s.cells {
+		size += uint64(c.Length)
+		p.records += uint64(c.Records)
 	}
-	v.segments, v.decoded = v.segments[:0], v.decoded[:0]
-	if kind != compactKind {
-		v.block.Clear(0, len(v.block.Done))
-		return v.decoder.decode(kind, src, &v.block, &v.values)
+	p.spread = size < p.bytes()
+	var entries []byte
+	key, end := p.first, p.from
+	for _, c := range s.cells {
+		entries = binary.AppendUvarint(entries, c.First-key)
+		if !w.kind.isBlocks() {
+			entries = binary.AppendUvarint(entries, c.Last-c.First)
+		}
+		entries = binary.AppendUvarint(entries, uint64(c.Records))
+		if p.spread {
+			entries = binary.AppendUvarint(entries, c.Offset-end)
+		}
+		entries = binary.AppendUvarint(entries, uint64(c.Length))
+		entries = binary.LittleEndian.AppendUint32(entries, c.Sum)
+		key, end = c.Last, c.Offset+uint64(c.Length)
 	}
-	if compact.deduce == nil {
-		return errRules
-	}
-	v.decoder.compact = compact
-	v.bytes = append(v.bytes[:0], src...)
-	if v.segments, err = splitSegments(v.segments, v.bytes, v.block.Len()); err != nil {
-		return err
-	}
-	v.decoded = append(v.decoded, make([]bool, len(v.segments))...)
-	v.decoder.deduced.Reset(v.block.Len())
-	return nil
+	p.length, p.sum = len(entries), crc32.Checksum(entries, castagnoli)
+	s.cells, s.pages = s.cells[:0], append(s.pages, p)
+	w.write(entries)
 }
 
-// decode decodes a segment of a compact block, unless it is decoded.
-func (v *View) decode(i int) error {
-	if v.decoded[i] {
-		return nil
+// Close writes the last page of each stage, the directory, the summary and the tail. It does not close the underlying writer.
+func (w *Writer) Close() error {
+	var pages []page
+	for _, stage := range slices.Sorted(maps.Keys(w.stages)) {
+		s := w.stages[stage]
+		if len(s.cells) > 0 {
+			w.endPage(s)
+		}
+		pages = append(pages, s.pages...)
 	}
-	from := i * segmentWords
-	v.block.Clear(from, min(from+segmentWords, len(v.block.Done)))
-	if err := v.decoder.decodeSegment(v.segments[i], &v.block, from); err != nil {
-		return fmt.Errorf("range %#x, segment %d: %w", v.block.Range, i, err)
+	end := binary.AppendUvarint(nil, uint64(len(pages)))
+	before := page{at: uint64(len(w.head))}
+	for _, p := range pages {
+		end, before = p.append(end, &before), p
 	}
-	v.decoded[i] = true
-	return nil
+	values, counts := uint64(0), []byte(nil)
+	for v, n := range w.counts {
+		if n > 0 {
+			counts = binary.AppendUvarint(binary.AppendUvarint(counts, uint64(v)), n)
+			values++
+		}
+	}
+	end = append(binary.AppendUvarint(end, values), counts...)
+	if w.model != nil {
+		end = w.model.append(binary.LittleEndian.AppendUint64(end, w.content))
+	}
+	w.write(w.tail(end))
+	return w.err
 }
 
-// Value returns the value of a slot, 0 if it is open; ok is false if the slot contains no position.
-func (v *View) Value(slot int) (value byte, ok bool, err error) {
-	if len(v.segments) > 0 {
-		if err := v.decode(slot / segmentSlots); err != nil {
-			return 0, false, err
-		}
-		return v.block.Val[slot], v.block.Done.Has(slot), nil
-	}
-	if !v.block.Done.Has(slot) {
-		return 0, v.block.Open.Has(slot), nil
-	}
-	return v.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1))), true, nil
+// tail appends the tail to what precedes it from the directory on.
+func (w *Writer) tail(end []byte) []byte {
+	w.Sum = crc32.Update(crc32.Checksum(w.head, castagnoli), castagnoli, end)
+	tail := binary.LittleEndian.AppendUint64(nil, w.offset)
+	tail = binary.LittleEndian.AppendUint32(tail, w.Sum)
+	tail = binary.LittleEndian.AppendUint32(tail, crc32.Checksum(tail, castagnoli))
+	return append(append(end, tail...), magic...)
 }
 
-// Pick calls take for positions of the block. numbers are their numbers in the order of slots, from 0 on,
-// and must be strictly ascending; numbers beyond the last position are ignored. i is the index in numbers;
-// value is 0 if the position is open.
-func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) error {
-	for i := range v.segments {
-		if err := v.decode(i); err != nil {
-			return err
-		}
+// append appends the entry of a page in the directory, after that of the page before.
+func (p *page) append(dst []byte, before *page) []byte {
+	first, cells := p.first, uint64(p.cells)<<1
+	if p.stage == before.stage {
+		first -= before.first
 	}
-	i, before := 0, uint64(0) // positions in the words before this one
-	for at, w := range v.block.Done {
-		all := w | v.block.Open[at]
-		n := uint64(bits.OnesCount64(all))
-		for ; i < len(numbers) && numbers[i] < before+n; i++ {
-			rest := all
-			for range numbers[i] - before {
-				rest &= rest - 1
-			}
-			slot := at<<6 + bits.TrailingZeros64(rest)
-			value, _, err := v.Value(slot)
-			if err != nil {
-				return err
-			}
-			take(i, slot, value)
-		}
-		if i == len(numbers) {
-			return nil
-		}
-		before += n
+	if p.spread {
+		cells |= 1
 	}
-	return nil
+	gap := zigzag(p.from - before.at - uint64(before.length))
+	for _, n := range []uint64{uint64(p.stage - before.stage), first, cells, p.records, gap, p.bytes(), uint64(p.length)} {
+		dst = binary.AppendUvarint(dst, n)
+	}
+	return binary.LittleEndian.AppendUint32(dst, p.sum)
 }

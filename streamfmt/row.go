@@ -7,30 +7,11 @@ import (
 	"strconv"
 )
 
-// A Row is a record of a list: a key and one word, whose meaning depends on the RowKind of the
-// list. Rows are sorted by Key, then by Word.
+// A Row is a key and one word, whose meaning depends on the CellKind. Rows are sorted by Key, then by Word.
 type Row struct{ Key, Word uint64 }
 
-// A RowKind is the meaning of the words of a list.
-type RowKind uint8
-
-// The kinds of rows.
-const (
-	// Predecessors: Word is the key of a predecessor of Key. The initial position, which has none,
-	// has its own key as Word.
-	Predecessors RowKind = iota
-	// Messages: the low 16 bits of Word are the value of a successor of Key, 0 if it is a draw. The
-	// bits above are the number of moves for which the message stands, at least 1. The word 0 means
-	// that Key is due: what later tiers know decides it.
-	Messages
-	// Values: Word is the value of Key, 0 if it is a draw.
-	Values
-	// States: Word is what a job knows of Key. Rows of States have no form as a line.
-	States
-)
-
-// mostWord returns the largest word of a row, which is a power of two minus 1.
-func (k RowKind) mostWord() uint64 {
+// maxWord returns the largest word of a row, which is a power of two minus 1.
+func (k CellKind) maxWord() uint64 {
 	switch k {
 	case Messages:
 		return MaxRowTimes<<16 | maxRowValue
@@ -40,21 +21,11 @@ func (k RowKind) mostWord() uint64 {
 	return math.MaxUint64 // a key, or a state
 }
 
-// String returns "predecessors", "messages", "values" or "states".
-func (k RowKind) String() string {
-	if int(k) < len(rowKinds) {
-		return rowKinds[k]
-	}
-	return "rows of an unknown kind"
-}
-
-var rowKinds = [...]string{Predecessors: "predecessors", Messages: "messages", Values: "values", States: "states"}
-
 // MaxRowTimes is the largest number of moves that a message of a list can stand for.
 const MaxRowTimes = 1<<16 - 1
 
 // AppendRow appends the line of a row, with keys of width digits.
-func AppendRow(dst []byte, r Row, kind RowKind, width int) []byte {
+func AppendRow(dst []byte, r Row, kind CellKind, width int) []byte {
 	dst = AppendKey(dst, r.Key, width)
 	switch kind {
 	case Predecessors:
@@ -78,7 +49,7 @@ const maxRowValue = 1<<16 - 1
 
 // ParseRow parses the line of a row, whose keys have width digits. If it is not a row, want
 // describes what was expected.
-func ParseRow(line []byte, width int) (r Row, kind RowKind, want string) {
+func ParseRow(line []byte, width int) (r Row, kind CellKind, want string) {
 	var word []byte
 	if r.Key, word, want = cutKey(line, width); want != "" {
 		return r, kind, want

@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// blocks is the contents of the table of a tiered game: a block file for each tier, or shards of one.
+// blocks is the contents of the table of a tiered game: a pack file for each tier, or shards of one.
 type blocks struct {
 	g     game.Tiered
 	half  *game.Half // nil: the files store all positions
@@ -64,7 +64,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 		if err != nil {
 			return c, err
 		}
-		o := &openTier{Tier: opened, name: path.Join(data, TierFile(g, tier)), counts: CountsOf(opened.Counts()),
+		o := &openTier{Tier: opened, name: path.Join(data, TierFile(tier)), counts: CountsOf(opened.Counts()),
 			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: make(chan *jobdir.TierCursor, maxFree)}
 		t.tiers = append(t.tiers, o)
 		if tier == 0 {

@@ -87,7 +87,7 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 	t.Helper()
 	g := game.HalfOf(whole)
 	tier := g.Tier(p)
-	name := filepath.Join(dir, table.TierFile(g, tier))
+	name := filepath.Join(dir, table.TierFile(tier))
 	rewritePlain(t, dir, whole, p, change)
 	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
@@ -99,7 +99,7 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 	t.Helper()
 	g := game.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
-	name := filepath.Join(dir, table.TierFile(g, tier))
+	name := filepath.Join(dir, table.TierFile(tier))
 	in := must.Get(jobdir.OpenTier(store.Local{}, name, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
 	w := jobdir.NewWriter(out, g, tier)
@@ -278,11 +278,10 @@ func TestVerifyFiles(t *testing.T) {
 		{"codes, with the right checksums", func(t *testing.T, file string) {
 			recode(t, file, func(p *streamfmt.Packer) { p.Bytes[len(p.Bytes)-1] ^= 0x10 })
 		}, "codes of values are damaged"},
-		{"as if it were not compact", func(t *testing.T, file string) { flipAt(t, file, len("TRBLOCK"), '3'^'4') }, "damaged at its "},
 	}
 	const tier = 9
-	dir, g := solved(t)
-	parts := must.Get(partsOf(filepath.Join(dir, table.TierFile(g, tier))))(t)
+	dir, _ := solved(t)
+	parts := must.Get(partsOf(filepath.Join(dir, table.TierFile(tier))))(t)
 	for _, part := range parts {
 		for name, at := range map[string]int{"first": part.from, "middle": (part.from + part.to) / 2, "last": part.to - 1} {
 			tests = append(tests, damage{part.name + ", " + name + " byte", func(t *testing.T, file string) { flipAt(t, file, at, 0x10) }, part.want})
@@ -301,8 +300,8 @@ func TestVerifyFiles(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			dir, g := solved(t)
-			file := filepath.Join(dir, table.TierFile(g, tier))
+			dir, _ := solved(t)
+			file := filepath.Join(dir, table.TierFile(tier))
 			opened, err := table.Open(dir, all.Kinds())
 			must.OK(t, err)
 			defer opened.Close()
@@ -328,8 +327,8 @@ func TestVerifyFiles(t *testing.T) {
 
 // TestVerifyCounts changes the numbers of positions that a file records, and not its blocks.
 func TestVerifyCounts(t *testing.T) {
-	dir, g := solved(t)
-	file := filepath.Join(dir, table.TierFile(g, 9))
+	dir, _ := solved(t)
+	file := filepath.Join(dir, table.TierFile(9))
 	recode(t, file, func(p *streamfmt.Packer) { p.Counts[5*4+1]++; p.Counts[5*4+2]-- })
 	_, err := verify(dir)
 	for _, err := range []error{err, verifyRules(t, dir)} {
@@ -345,19 +344,19 @@ func recode(t *testing.T, file string, change func(p *streamfmt.Packer)) {
 	t.Helper()
 	text := must.Get(os.ReadFile(file))(t)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file))(t)
-	g := game.HalfOf(board(t, 4, 5))
-	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{file}, g, f.Tier()))(t)
+	g, number := game.HalfOf(board(t, 4, 5)), f.Stages[0]
+	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{file}, g, number))(t)
 	defer tier.Close()
 	var out bytes.Buffer
-	w := must.Get(streamfmt.NewCompactWriter(&out, g.Spec(), f.Tier(), true, f.Model()))(t)
-	entries := must.Get(f.Entries())(t)
-	longest := slices.MaxFunc(entries, func(a, b streamfmt.Entry) int { return cmp.Compare(a.Length, b.Length) })
+	w := streamfmt.NewWriter(&out, g.Spec(), f.Kind, f.Model)
+	entries := must.Get(f.Cells(number))(t)
+	longest := slices.MaxFunc(entries, func(a, b streamfmt.Cell) int { return cmp.Compare(a.Length, b.Length) })
 	c, b := tier.Cursor(0), new(block.Block)
 	for _, e := range entries {
-		must.Get(c.Load(b, e.Range))(t)
+		must.Get(c.Load(b, e.First))(t)
 		var p streamfmt.Packer
-		p.SetCompact(game.DeducerOf(g), f.Model())
-		_, balanced := g.Stored(f.Tier(), e.Range)
+		p.SetCompact(game.DeducerOf(g), f.Model)
+		_, balanced := g.Stored(number, e.First)
 		p.AddHalf(b, balanced)
 		if e == longest {
 			change(&p)
@@ -403,24 +402,20 @@ func partsOf(name string) ([]filePart, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := file.Entries()
-	if err != nil || file.Model() == nil {
+	entries, err := file.Cells(file.Stages[0])
+	if err != nil || file.Model == nil {
 		return nil, fmt.Errorf("%s is not compact, %v", name, err)
 	}
-	const tailSize = 48
+	const tailSize = 24
 	first, last, tail := entries[0], entries[len(entries)-1], len(text)-tailSize
 	page := int(last.Offset) + int(last.Length)
-	directory, summary := int(binary.LittleEndian.Uint64(text[tail:])), int(binary.LittleEndian.Uint64(text[tail+16:]))
-	model := tail - 4 - int(binary.LittleEndian.Uint32(text[tail-4:]))
+	directory := int(binary.LittleEndian.Uint64(text[tail:]))
 	return []filePart{
 		{"head", 0, int(first.Offset), ""},
 		{"first block", int(first.Offset), int(first.Offset) + int(first.Length), "checksum"},
 		{"last block", int(last.Offset), page, "checksum"},
-		{"page", page, directory, "in its index: the checksum of page 0 is wrong"},
-		{"directory", directory, summary, "the checksum is wrong"},
-		{"counts", summary, model, "the checksum is wrong"},
-		{"model", model, tail - 4, "the checksum is wrong"},
-		{"length of the model", tail - 4, tail, "the checksum is wrong"},
+		{"page", page, directory, "in its index, in the page at byte"},
+		{"directory, counts and model", directory, tail, "the checksum is wrong"},
 		{"tail", tail, len(text), ""},
 	}, nil
 }
@@ -473,13 +468,13 @@ func TestOpenOtherGame(t *testing.T) {
 // TestOpenWrongFiles opens tables whose files do not fit together, with a right seal.
 func TestOpenWrongFiles(t *testing.T) {
 	for _, test := range []struct{ name, want string }{
-		{"tier-00.blocks", "tier-01.blocks: it stores half of the positions, and other files do not"}, // it stores all
-		{"tier-09.blocks", "tier-09.blocks: it stores half of the positions, and other files do not"},
-		{"tier-99.blocks", `22 files, but those of the 21 tiers of "connectn width=4 height=5 connect=3" are 21`},
+		{"tier-00.pack", "tier-01.pack: it stores half of the positions, and other files do not"}, // it stores all
+		{"tier-09.pack", "tier-09.pack: it stores half of the positions, and other files do not"},
+		{"tier-99.pack", `22 files, but those of the 21 tiers of "connectn width=4 height=5 connect=3" are 21`},
 	} {
 		dir, g := solved(t)
 		out := must.Get(os.Create(filepath.Join(dir, table.Dir, test.name)))(t)
-		w := must.Get(streamfmt.NewWriter(out, g.Spec(), int(test.name[6]-'0')))(t)
+		w := streamfmt.NewWriter(out, g.Spec(), streamfmt.Blocks, nil)
 		must.OK(t, errors.Join(w.Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
 		if _, err := table.Open(dir, all.Kinds()); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", test.name, err, test.want)

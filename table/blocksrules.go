@@ -15,7 +15,7 @@ func (t *openTier) at(i int) (rng uint64, most int, err error) {
 	err = t.with(func(c *jobdir.TierCursor) error {
 		e, err := c.Entry(i)
 		if err == nil {
-			rng, most = e.Range, min(e.MostRecords(), t.slots(e.Range))
+			rng, most = e.First, int(e.Records)
 		}
 		return err
 	})
@@ -33,7 +33,7 @@ func (t *blocks) game() game.Tiered {
 // parts returns a part for each tier.
 func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
-		next := i < len(t.tiers)-1
+		next, cache := i < len(t.tiers)-1, jobdir.NewCache(verifyCache)
 		part := &rulesPart{
 			ranges: tier,
 			files:  []rulesFile{{tier.name, tier.counts, tier.Len()}},
@@ -41,7 +41,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			reader: func(ahead int) rulesReader {
 				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}
 				if next {
-					r.next = t.tiers[i+1].Cursor(ahead)
+					r.next = t.tiers[i+1].Cached(cache, ahead)
 				}
 				return r
 			},

@@ -20,6 +20,9 @@ import (
 // verifyAhead is the number of bytes of a tier that a worker reads ahead.
 const verifyAhead = 64 << 10
 
+// verifyCache is the number of bytes of the decoded blocks of a tier that workers share.
+const verifyCache = 32 << 20
+
 // verify makes two passes. The forward pass checks that the positions of each tier are exactly
 // the successors of the positions of the previous tier, and that terminal positions have the
 // value of the rules. The backward pass checks that every other value follows from the values
@@ -67,12 +70,12 @@ func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
 func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	g := t.game()
 	possible := step.New(step.Possible, g)
-	pairs := t.forwardImages(tier)
+	pairs, cache := t.forwardImages(tier), jobdir.NewCache(verifyCache)
 	var mu sync.Mutex
 	var total streamfmt.Counts
 	err := t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, messages := t.tiers[tier].Cursor(verifyAhead), t.positions(tier)
+		hereReader, messages := t.tiers[tier].Cursor(verifyAhead), t.positions(tier, cache)
 		return func(rng uint64) error {
 			low := g.Low(tier, rng)
 			if low == nil {
@@ -107,7 +110,7 @@ func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			total.Add(&counts)
+			total.Add(counts[:])
 			return nil
 		}
 	})
@@ -133,7 +136,7 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 			if err != nil {
 				return err
 			}
-			to = possible.Outputs(to[:0], tier-1, e.Range)
+			to = possible.Outputs(to[:0], tier-1, e.First)
 			for _, rng := range to {
 				all.Add(rng)
 			}
@@ -143,7 +146,7 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 		if err != nil {
 			return err
 		}
-		all.Add(e.Range)
+		all.Add(e.First)
 	}
 	for c, more := all.Cursor(), true; more; {
 		var ranges []uint64
@@ -160,12 +163,12 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 	return nil
 }
 
-// positions returns the positions of a tier that the moves from the positions of the tier before it
+// positions returns the positions of a tier that the moves from the positions of the tier before it, whose blocks a cache has,
 // lead to.
-func (t *blocks) positions(tier int) *step.Puller {
+func (t *blocks) positions(tier int, cache *jobdir.Cache) *step.Puller {
 	p := &step.Puller{Step: step.New(step.Possible, t.game()), Game: t.game(), Tier: tier, Senders: senders()}
 	if tier > 0 {
-		p.From = t.tiers[tier-1].Cursor(verifyAhead)
+		p.From = t.tiers[tier-1].Cached(cache, verifyAhead)
 	}
 	return p
 }
@@ -221,11 +224,11 @@ func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint
 
 // backward checks that the values of a tier follow from the values of the next tier.
 func (t *blocks) backward(ctx context.Context, tier int) error {
-	here, pairs := t.tiers[tier], t.backwardImages(tier)
+	here, pairs, cache := t.tiers[tier], t.backwardImages(tier), jobdir.NewCache(verifyCache)
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
 	err := each(ctx, here.Len(), func() func(int) error {
 		var found, scores block.Block
-		messages := t.foundMessages(tier)
+		messages := t.foundMessages(tier, cache)
 		return func(i int) error {
 			rng, _, err := here.at(i)
 			if err == nil {
@@ -270,15 +273,15 @@ func (t *blocks) checkValue(p game.Position, v, want game.Value) error {
 	return nil
 }
 
-// foundMessages merges the scores of the positions of a tier that are not terminal. It is for one
-// goroutine.
+// foundMessages merges the scores of the positions of a tier that are not terminal; a cache has blocks of the next tier. It is for
+// one goroutine.
 type foundMessages struct {
 	here *jobdir.TierCursor
 	pull step.Puller
 }
 
-func (t *blocks) foundMessages(tier int) *foundMessages {
-	return &foundMessages{t.tiers[tier].Cursor(verifyAhead), step.Puller{Step: step.New(step.Solve, t.game()), From: t.tiers[tier+1].Cursor(verifyAhead)}}
+func (t *blocks) foundMessages(tier int, cache *jobdir.Cache) *foundMessages {
+	return &foundMessages{t.tiers[tier].Cursor(verifyAhead), step.Puller{Step: step.New(step.Solve, t.game()), From: t.tiers[tier+1].Cached(cache, verifyAhead)}}
 }
 
 // load reads a range of the table into found, and resets scores to its positions that are not

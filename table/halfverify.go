@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 )
 
 // claimsMemory is the number of bytes for the claims of a tier that are in memory at a time.
@@ -166,8 +167,9 @@ const (
 // forwardImages checks that the mirror image of each balanced position is in the table, and that a
 // move from a stored position leads to one of the two.
 func (t *blocks) forwardImages(tier int) *imageCheck {
+	cache := jobdir.NewCache(verifyCache)
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
-		messages, here := t.positions(tier), t.tiers[tier].Cursor(verifyAhead)
+		messages, here := t.positions(tier, cache), t.tiers[tier].Cursor(verifyAhead)
 		var reached block.Block
 		return func(found *block.Block, rng uint64) ([]byte, error) {
 			_, err := here.Load(found, rng)
@@ -208,8 +210,9 @@ func reachedClaims(found *block.Block, reached, balanced block.Set) []byte {
 // what its own moves to stored positions and those of its mirror image lead to. A claim is a score.
 func (t *blocks) backwardImages(tier int) *imageCheck {
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
+	cache := jobdir.NewCache(verifyCache)
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
-		messages := t.foundMessages(tier)
+		messages := t.foundMessages(tier, cache)
 		var scores block.Block
 		return func(found *block.Block, rng uint64) ([]byte, error) {
 			_, err := messages.load(found, &scores, rng)

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -71,7 +72,7 @@ func (t *layerTable) temporary() (*os.File, error) {
 	if _, ok := t.fsys.(store.Local); ok {
 		dir = t.data
 	}
-	return store.CreateTemp(dir, "images-*.lists")
+	return store.CreateTemp(dir, "images-*"+jobdir.Suffix)
 }
 
 // read reads batch i.

@@ -64,7 +64,7 @@ func openLayers(fsys store.FS, data string, g game.Game, seal *store.Seal) (cont
 	var err error
 	t.files, err = sealedTiers(seal, data, g)
 	for tier := range t.files {
-		t.names = append(t.names, path.Join(data, TierFile(g, tier)))
+		t.names = append(t.names, path.Join(data, TierFile(tier)))
 	}
 	return t.contents(), err
 }

@@ -57,7 +57,7 @@ func tableOf(t *testing.T, g game.Game, tiers [][]layers.Row) memory {
 // writeList writes a tier of a table of layers.
 func writeList(t *testing.T, m memory, g game.Game, tier int, rows []layers.Row) {
 	t.Helper()
-	file := must.Get(m.Create(TierFile(g, tier)))(t)
+	file := must.Get(m.Create(TierFile(tier)))(t)
 	w := layers.NewPartWriter(file, g, tier, layers.Values)
 	must.OK(t, w.Finish(w.Append(rows)))
 }
@@ -286,14 +286,14 @@ func TestLayersFar(t *testing.T) {
 func TestVerifyLayersFile(t *testing.T) {
 	g := listGames(t)[2]
 	m := tableOf(t, g, rowsOf(g, gametest.Search(g)))
-	content := func(tier int) []byte { return m.read(t, TierFile(g, tier)) }
+	content := func(tier int) []byte { return m.read(t, TierFile(tier)) }
 	largest := 0
 	for tier := range g.Tiers() + 1 {
 		if len(content(tier)) > len(content(largest)) {
 			largest = tier
 		}
 	}
-	name, right := TierFile(g, largest), content(largest)
+	name, right := TierFile(largest), content(largest)
 	refused := func(format string, args ...any) {
 		t.Helper()
 		if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), name) {
@@ -320,7 +320,7 @@ func TestVerifyLayersFile(t *testing.T) {
 	refused("of another tier")
 	of := listGames(t)[1]
 	other := tableOf(t, of, rowsOf(of, gametest.Search(of)))
-	m.write(t, name, other.read(t, TierFile(of, 0)))
+	m.write(t, name, other.read(t, TierFile(0)))
 	m.seal(t, g.Spec())
 	refused("of another game")
 	if _, err := OpenOf(other, ".", g); err == nil || !strings.Contains(err.Error(), "of another game") {
@@ -331,9 +331,9 @@ func TestVerifyLayersFile(t *testing.T) {
 	if _, err := verifyLayers(t, m, g, 100); err != nil {
 		t.Errorf("as it was: %v", err)
 	}
-	must.OK(t, m.RemoveAll(TierFile(g, 0)))
+	must.OK(t, m.RemoveAll(TierFile(0)))
 	m.seal(t, g.Spec())
-	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": missing: _SUCCESS does not name it") {
+	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(0)+": missing: _SUCCESS does not name it") {
 		t.Errorf("a tier is gone, and the seal knows none: %v", err)
 	}
 }
@@ -343,14 +343,14 @@ func TestVerifyLayersCounts(t *testing.T) {
 	g := listGames(t)[1]
 	tiers := rowsOf(g, gametest.Search(g))
 	m := tableOf(t, g, tiers)
-	file := must.Get(m.Create(TierFile(g, 0)))(t)
-	w := must.Get(streamfmt.NewListWriter(file, g.Spec(), layers.Values))(t)
+	file := must.Get(m.Create(TierFile(0)))(t)
+	w := streamfmt.NewWriter(file, g.Spec(), layers.Values, nil)
 	var packed streamfmt.Packer
 	packed.AddRows(0, tiers[0])
 	packed.CountValues(append(tiers[0], layers.Row{Key: 1, Word: 6}))
 	must.OK(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
 	m.seal(t, g.Spec())
-	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(g, 0)+": the recorded counts differ") {
+	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -432,20 +432,20 @@ func TestLayersLookupSealed(t *testing.T) {
 	tiers := rowsOf(g, gametest.Search(g))
 	for tier := range tiers {
 		m, forged := tableOf(t, g, tiers), slices.Clone(tiers[tier])
-		length := len(m.read(t, TierFile(g, tier)))
+		length := len(m.read(t, TierFile(tier)))
 		i := slices.IndexFunc(forged, func(r layers.Row) bool { return r.Word != forged[0].Word })
 		if i < 0 {
 			continue
 		}
 		forged[0].Word, forged[i].Word = forged[i].Word, forged[0].Word
 		writeList(t, m, g, tier, forged)
-		if len(m.read(t, TierFile(g, tier))) != length {
+		if len(m.read(t, TierFile(tier))) != length {
 			t.Fatalf("tier %d: the forged file has another length", tier)
 		}
 		tab := must.Get(OpenOf(m, ".", g))(t)
 		defer tab.Close()
 		for _, row := range tiers[tier] {
-			if v, ok, err := tab.Lookup(row.Key); err == nil || !strings.Contains(err.Error(), TierFile(g, tier)) {
+			if v, ok, err := tab.Lookup(row.Key); err == nil || !strings.Contains(err.Error(), TierFile(tier)) {
 				t.Fatalf("tier %d, %#x: %d, %v, %v", tier, row.Key, v, ok, err)
 			}
 		}

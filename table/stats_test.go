@@ -43,7 +43,7 @@ func TestTableStats(t *testing.T) {
 	must.OK(t, os.Mkdir(filepath.Join(dir, Dir), 0o777))
 	p := g.Start()
 	for tier := range 3 {
-		writeTier(t, g, filepath.Join(dir, TierFile(g, tier)), p, game.NewValue(game.Tie, 2-tier))
+		writeTier(t, g, filepath.Join(dir, TierFile(tier)), p, game.NewValue(game.Tie, 2-tier))
 		for _, m := range g.Moves(nil, p) {
 			p = m.To
 		}
@@ -95,7 +95,7 @@ func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game
 	packed.Add(&b)
 
 	var file bytes.Buffer
-	w := must.Get(streamfmt.NewWriter(&file, g.Spec(), tier))(t)
+	w := streamfmt.NewWriter(&file, g.Spec(), streamfmt.Blocks, nil)
 	must.OK(t, errors.Join(w.Append(&packed), w.Close(), os.WriteFile(name, file.Bytes(), 0o666)))
 }
 

@@ -1,14 +1,14 @@
 // Package table reads and verifies a solved game, the directory DIR/table. For a game with
 // tiers it contains a file for each tier, from the initial position's on, or shards of such a file
-// (tier-12-00003.blocks), written from the last tier to the first. A game without tiers has one
+// (tier-12-00003.pack), written from the last tier to the first. A game without tiers has one
 // file, of tier 0. The table is complete when it has a seal.
 // Everything that reads a solved game (lookup, statistics, verification, players) needs nothing
 // else, and uses the type Table for every kind of game. The package knows nothing of runners or of
 // the loop of jobs.
 //
 //	game           files                  contents
-//	game.Tiered    tier-00.blocks …       blocks: what the rules do not say of a range
-//	all others     tier-00.lists …        rows: positions and values, sorted
+//	game.Tiered    tier-00.pack …       blocks: what the rules do not say of a range
+//	all others     tier-00.pack …        rows: positions and values, sorted
 //
 // Of the images of a position of a game.Symmetric, the table stores the canonical one. Look-ups
 // map a position to it, so that users of the package see the positions themselves.
@@ -35,12 +35,8 @@ import (
 const Dir = "table"
 
 // TierFile returns the path of a tier's file within a data directory.
-func TierFile(g game.Game, tier int) string {
-	suffix := "lists"
-	if game.MethodOf(g).Blocks != nil {
-		suffix = "blocks"
-	}
-	return path.Join(Dir, fmt.Sprintf("tier-%02d.%s", tier, suffix))
+func TierFile(tier int) string {
+	return path.Join(Dir, fmt.Sprintf("tier-%02d%s", tier, jobdir.Suffix))
 }
 
 // A Table is a solved game, open for reading. Its methods are safe for concurrent use.
@@ -151,8 +147,8 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 
 // TierShards returns the entries of a tier in the seal of a table: of its TierFile, or of the shards of that, in
 // order.
-func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFile) {
-	name := path.Base(TierFile(g, tier))
+func TierShards(seal *store.Seal, tier int) (files []store.SealedFile) {
+	name := path.Base(TierFile(tier))
 	begin := strings.TrimSuffix(name, path.Ext(name))
 	for _, f := range seal.Files {
 		if strings.HasPrefix(f.Name, begin) && jobdir.ShardOf(f.Name) == name {
@@ -165,11 +161,16 @@ func TierShards(seal *store.Seal, g game.Game, tier int) (files []store.SealedFi
 
 // sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files.
 func sealedTiers(seal *store.Seal, data string, g game.Game) (tiers [][]store.SealedFile, err error) {
+	for _, f := range seal.Files {
+		if jobdir.IsText(f.Name) {
+			return nil, &streamfmt.FormatError{File: path.Join(data, Dir, f.Name), Reason: "of an earlier format: solve the game again"}
+		}
+	}
 	n := 0
 	for tier := range game.LastTier(g) + 1 {
-		files := TierShards(seal, g, tier)
+		files := TierShards(seal, tier)
 		if len(files) == 0 {
-			return nil, &store.DamageError{Name: path.Join(data, TierFile(g, tier)), Reason: "missing: " + store.Success + " does not name it"}
+			return nil, &store.DamageError{Name: path.Join(data, TierFile(tier)), Reason: "missing: " + store.Success + " does not name it"}
 		}
 		tiers, n = append(tiers, files), n+len(files)
 	}

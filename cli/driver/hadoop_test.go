@@ -440,23 +440,24 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 // testDamagedBlock damages a block of a file, for a job whose tasks run in the application
 // master, and for one with tasks in containers.
 func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
-	const dir, part = "/block", "/block/data_first4/part-00000.blocks"
+	const dir, part = "/block", "/block/data_first4/_part-00000.pack"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all", "--compress")...)
 	content := s.read(t, part)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(content), int64(len(content)), part))(t)
-	blocks := must.Get(f.Entries())(t)
+	blocks := must.Get(f.Cells(4))(t)
 	damaged := blocks[len(blocks)-2]
 	var out bytes.Buffer
-	w := must.Get(streamfmt.NewWriter(&out, f.Spec(), f.Tier()))(t)
-	c := f.Cursor(0)
+	w := streamfmt.NewWriter(&out, f.Spec, f.Kind, nil)
+	c := f.Cursor(4, 0)
 	for i, e := range blocks {
 		raw := must.Get(c.Raw(e))(t)
 		if e == damaged {
 			raw = raw[:len(raw)/2]
 		}
-		p := streamfmt.Packer{Bytes: raw, Cells: []streamfmt.Cell{{First: e.Range, Length: uint32(len(raw)), Sum: crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli))}}}
+		e.Offset, e.Length, e.Sum = 0, uint32(len(raw)), crc32.Checksum(raw, crc32.MakeTable(crc32.Castagnoli))
+		p := streamfmt.Packer{Bytes: raw, Cells: []streamfmt.Cell{e}}
 		if i == 0 {
-			p.Counts = f.Counts()
+			p.Counts.Add(f.Counts)
 		}
 		must.OK(t, w.Append(&p))
 	}
@@ -464,7 +465,7 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	s.write(t, part, out.Bytes())
 	s.reseal(t, dir, "data_first4")
 	for _, uber := range []bool{true, false} {
-		s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: " + part + ": ", fmt.Sprintf("range %#x", damaged.Range)},
+		s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: " + part + ": ", fmt.Sprintf("keys from %#x", damaged.First)},
 			nil, s.solve(dir, "--until-tier", "5", "--keep", "all", "--compress", "--resume", "-D", fmt.Sprintf("mapreduce.job.ubertask.enable=%v", uber)))
 	}
 	if s.exists(t, dir+"/data_first5") {
@@ -481,7 +482,7 @@ const middles = `100111122110302202200 113013210321313323122 2223222103213111333
 // testMissingBlock deletes the only replica of a tier of a table that play web serves. The
 // positions that need it have an error that names the file, the others their values.
 func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
-	const dir, tier = "/missing", "/missing/table/tier-22.blocks"
+	const dir, tier = "/missing", "/missing/table/tier-22.pack"
 	s.runs(ctx, t, "solve", "connectn", "--width", "4", "--height", "7", "--connect", "4", "--final", "no", "--data", s.DefaultFS()+dir)
 	web := func() *exec.Cmd {
 		cmd := exec.CommandContext(ctx, filepath.Join("..", "..", "bin", "play"), "web", "--data", s.DefaultFS()+dir, "--listen", "127.0.0.1:0")

@@ -28,7 +28,7 @@ import (
 func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change func(*block.Block)) {
 	t.Helper()
 	g := game.HalfOf(whole)
-	name := filepath.Join(dir, table.TierFile(g, tier))
+	name := filepath.Join(dir, table.TierFile(tier))
 	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
 	w := jobdir.NewWriter(out, g, tier)
@@ -98,7 +98,7 @@ func TestVerifyInterrupted(t *testing.T) {
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		programs.Start(t, cmd)
-		waitOpen(t, cmd.Process.Pid, table.TierFile(must.Get(connectn.New(5, 4, 4))(t), 20))
+		waitOpen(t, cmd.Process.Pid, table.TierFile(20))
 		must.OK(t, cmd.Process.Signal(syscall.SIGINT))
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != 130 || out.String() != "driver: stopped\n" {

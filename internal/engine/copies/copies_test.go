@@ -71,8 +71,8 @@ func TestReady(t *testing.T) {
 		{"nothing", nil, nil, spec, store.Fresh, ""},
 		{"a lock alone", map[string]string{"_lock": ""}, nil, spec, store.Fresh, ""},
 		{"files of others", map[string]string{"x": "x"}, nil, spec, store.Overwrite, "not empty, and not a copy of a run"},
-		{"remains", map[string]string{"table/tier-0.blocks": "x"}, nil, spec, store.Fresh, "not empty, and not a copy of a run"},
-		{"remains, overwritten", map[string]string{"table/tier-0.blocks": "x"}, nil, spec, store.Overwrite, ""},
+		{"remains", map[string]string{"table/tier-0.pack": "x"}, nil, spec, store.Fresh, "not empty, and not a copy of a run"},
+		{"remains, overwritten", map[string]string{"table/tier-0.pack": "x"}, nil, spec, store.Overwrite, ""},
 		{"resumed", now, now, spec, store.Resume, ""},
 		{"fresh", now, nil, spec, store.Fresh, store.ErrBegun.Error()},
 		{"overwritten", now, nil, spec, store.Overwrite, ""},
@@ -128,7 +128,7 @@ func (s silent) Open(name string) (store.File, error) {
 func TestCompare(t *testing.T) {
 	c, f, _ := begin(t)
 	here := map[string]string{"tier-0": "same", "tier-1": "longer", "tier-2": "new", "tier-3": "this"}
-	there := map[string]string{"tier-0": "same", "tier-1": "old", "tier-3": "that", "tier-3-00000.blocks": "stale"}
+	there := map[string]string{"tier-0": "same", "tier-1": "old", "tier-3": "that", "tier-3-00000.pack": "stale"}
 	equal := map[string]string{"part-00000": "text"}
 	put := func(fsys store.FS, dir, seal string, files map[string]string) {
 		for name, text := range files {
@@ -162,7 +162,7 @@ func TestCompare(t *testing.T) {
 		"put data_first2: data_first2/part-00000",
 		"put table: table/tier-1 table/tier-2 table/tier-3",
 		"put : data_first3 table",
-		"remove data_first4 data_first5 table/_SUCCESS table/tier-3-00000.blocks",
+		"remove data_first4 data_first5 table/_SUCCESS table/tier-3-00000.pack",
 	}
 	if !slices.Equal(f.commands, want) {
 		t.Errorf("commands:\n%s\nwant\n%s", strings.Join(f.commands, "\n"), strings.Join(want, "\n"))

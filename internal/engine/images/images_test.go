@@ -252,7 +252,7 @@ func setOf(ranges []uint64) *RangeSet {
 
 // checkTier reads all positions of a tier that stores half of them.
 func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
-	name := filepath.Join(t.TempDir(), "tier.blocks")
+	name := filepath.Join(t.TempDir(), "tier.pack")
 	file := must.Get(os.Create(name))(t)
 	want := make(map[game.Position]byte)
 	w := jobdir.NewWriter(file, g, tier)

@@ -18,7 +18,6 @@ import (
 // Compact is the form that a tier of a game.Deduced has in the table.
 type Compact struct {
 	g     game.Tiered
-	tier  int
 	model *streamfmt.Model
 }
 
@@ -29,7 +28,7 @@ const sampled = 128
 // NewCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
 // returns the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
 // blocks contain only stored positions.
-func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
+func NewCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
 	n := min(blocks, sampled)
 	s := streamfmt.NewSampler(game.DeducerOf(g))
 	for i := range n {
@@ -39,21 +38,19 @@ func NewCompact(g game.Tiered, tier int, values *streamfmt.Counts, blocks int, l
 		}
 		s.Add(b)
 	}
-	return &Compact{g, tier, s.Model(values)}, nil
+	return &Compact{g, s.Model(values)}, nil
 }
 
 // NewChunk returns an empty chunk of the tier.
 func (c *Compact) NewChunk() *Chunk {
 	chunk := NewChunk(c.g)
-	chunk.packed.SetCompact(game.DeducerOf(c.g), c.model)
+	chunk.SetCompact(game.DeducerOf(c.g), c.model)
 	return chunk
 }
 
 // NewWriter returns a writer of a shard or of the table's file of the tier.
 func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
-	w := &Writer{out: out, chunk: c.NewChunk()}
-	w.packed, w.err = streamfmt.NewCompactWriter(out, c.g.Spec(), c.tier, w.chunk.half != nil, c.model)
-	return w
+	return &Writer{PackWriter: NewPackWriter(out, c.g, kindOf(c.g), c.model), chunk: c.NewChunk()}
 }
 
 // Stored returns the game with the positions that the table of a game stores: a *game.Half if it is Halved.
@@ -64,7 +61,7 @@ func Stored(g game.Tiered) game.Tiered {
 	return g
 }
 
-// WriteShard writes a shard of the table, see TableBlocks: the stored positions in some parts of a job that gives all
+// WriteShard writes a shard of the table, see TablePart: the stored positions in some parts of a job that gives all
 // positions of a tier values.
 func WriteShard(ctx context.Context, fsys store.FS, parts []string, create func(name string) (io.WriteCloser, error), number int, g game.Tiered, tier int) error {
 	g = Stored(g)
@@ -76,7 +73,7 @@ func WriteShard(ctx context.Context, fsys store.FS, parts []string, create func(
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
 		return fmt.Errorf("no value for %s", numfmt.Count(n, "position"))
 	}
-	out, err := create(ShardName(TableBlocks, number))
+	out, err := create(ShardName(TablePart, number))
 	if err != nil {
 		return err
 	}
@@ -97,7 +94,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		return w.Finish(w.appendTier(ctx, in, keep))
 	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)
-	form, err := NewCompact(g, in.tier, &counts, in.Len(), func(i int) (*block.Block, error) {
+	form, err := NewCompact(g, &counts, in.Len(), func(i int) (*block.Block, error) {
 		err := c.loadAt(b, i)
 		if err == nil {
 			keep(b)

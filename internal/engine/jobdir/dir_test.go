@@ -163,7 +163,7 @@ func TestTierFiles(t *testing.T) {
 		{"in order", []string{file(whole, 2, low), file(whole, 2, high)}, ""},
 		{"in another order", []string{file(whole, 2, high), file(whole, 2, low)}, "do not come after"},
 		{"a shared range", []string{file(whole, 2, low), file(whole, 2, low, high)}, "do not come after"},
-		{"of another tier", []string{file(whole, 1)}, "of tier 1, expected tier 2"},
+		{"of another tier", []string{file(whole, 1, whole.Moves(nil, whole.Start())[0].To)}, "of tier 1, expected tier 2"},
 		{"half, then whole", []string{file(half, 2, low), file(whole, 2, high)}, "some files store half"},
 		{"whole, then half", []string{file(whole, 2, low), file(half, 2, high)}, "some files store half"},
 	} {
@@ -243,7 +243,7 @@ func TestSplitPages(t *testing.T) {
 	sizes, all, c := make([]int, n), 0, in.Cursor(0)
 	for i := range in.Len() {
 		e := must.Get(c.Entry(i))(t)
-		p, found := slices.BinarySearch(borders, e.Range)
+		p, found := slices.BinarySearch(borders, e.First)
 		if !found {
 			p--
 		}

@@ -18,14 +18,14 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// The suffixes of packed files: block files and list files.
-const (
-	blocksSuffix = ".blocks"
-	ListsSuffix  = ".lists"
-)
+// Suffix is the end of the names of pack files.
+const Suffix = ".pack"
 
-// PartName returns the name of shard i of a directory of blocks.
-func PartName(i int) string { return fmt.Sprintf("%s%05d%s", store.PartPrefix, i, blocksSuffix) }
+// FileName returns the name of the file that reducer i writes: the prefix, i in five digits, and the suffix.
+func FileName(prefix string, i int) string { return fmt.Sprintf("%s%05d%s", prefix, i, Suffix) }
+
+// PartName returns the name of shard i of a directory.
+func PartName(i int) string { return FileName(store.PartPrefix, i) }
 
 // LinesName returns the name of the file with the lines of shard i.
 func LinesName(i int) string { return fmt.Sprintf("%s%05d", store.LinesPrefix, i) }
@@ -44,29 +44,22 @@ func NameFinal(fsys store.FS, dir string) error {
 }
 
 // IsText reports whether the name of a file is that of a text file.
-func IsText(name string) bool { return !strings.HasSuffix(name, blocksSuffix) && !isLists(name) }
+func IsText(name string) bool { return !strings.HasSuffix(name, Suffix) }
 
-func isLists(name string) bool { return strings.HasSuffix(name, ListsSuffix) }
+// TablePart is the name of a file of the table whose shards reducers write beside their parts.
+const TablePart = "_table" + Suffix
 
-// The names of the packed files whose shards a job writes for the table: TablePart and their suffix.
-const (
-	TablePart   = "_table"
-	TableBlocks = TablePart + blocksSuffix
-	TableRows   = TablePart + ListsSuffix
-)
-
-// ShardName returns the name of the i-th shard of a packed file.
+// ShardName returns the name of the i-th shard of a file of the table.
 func ShardName(name string, i int) string {
-	suffix := path.Ext(name)
-	return fmt.Sprintf("%s-%05d%s", strings.TrimSuffix(name, suffix), i, suffix)
+	return FileName(strings.TrimSuffix(name, Suffix)+"-", i)
 }
 
-var shardName = regexp.MustCompile(`-\d{5}(\.blocks|\.lists)$`)
+var shardName = regexp.MustCompile(`-\d{5}\.pack$`)
 
-// ShardOf returns the name of the packed file of which a file is a shard; of another file, its own name.
-func ShardOf(name string) string { return shardName.ReplaceAllString(name, "$1") }
+// ShardOf returns the name of the file of the table of which a file is a shard; of another file, its own name.
+func ShardOf(name string) string { return shardName.ReplaceAllString(name, Suffix) }
 
-// Shards returns the paths of the shards of a packed file, in order.
+// Shards returns the paths of the shards of a file of the table, in order.
 func Shards(fsys store.FS, name string) (shards []string, err error) {
 	entries, err := fsys.ReadDir(path.Dir(name))
 	for _, e := range entries {

@@ -7,9 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -77,33 +79,40 @@ func ReadSealed(fsys store.FS, name string) ([]byte, error) {
 	return text, seal.Verify(name, read.Length, read.Sum)
 }
 
-// packedFile is what seals need of a block file or list file.
-type packedFile interface {
-	Size() int64
-	Records() uint64
-	Sum() uint32  // the checksum that covers all other checksums of the file
-	Check() error // reads and verifies the complete file
-}
-
-// OpenPacked opens a packed file with the given function, and checks its length and
-// checksum against its seal. It does not read the complete file.
-func OpenPacked[F packedFile](in store.File, name string, seal *store.SealedFile, open func(io.ReaderAt, int64, string) (F, error)) (f F, err error) {
-	info, err := in.Stat()
+// OpenPacked opens a pack file, and checks its length and checksum against its seal. It does not read the complete file.
+func OpenPacked(fsys store.FS, name string, seal *store.SealedFile) (f *streamfmt.File, err error) {
+	in, err := fsys.Open(name)
 	if err != nil {
-		return f, err
+		return nil, err
 	}
-	if f, err = open(in, info.Size(), name); err != nil {
-		return f, err
+	info, err := in.Stat()
+	if err == nil {
+		f, err = streamfmt.OpenFile(in, info.Size(), name)
 	}
-	return f, seal.Verify(name, info.Size(), f.Sum())
+	if err == nil {
+		err = seal.Verify(name, f.Size, f.Sum)
+	}
+	if err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return f, nil
 }
 
-// openAny opens a packed file of any kind.
-func openAny(in io.ReaderAt, size int64, name string) (packedFile, error) {
-	if isLists(name) {
-		return streamfmt.OpenListFile(in, size, name)
+// Expect checks that a pack file belongs to a game and has one of some kinds, and that all its cells are of a stage, unless
+// that is negative.
+func Expect(f *streamfmt.File, g game.Game, stage int, kinds ...streamfmt.CellKind) error {
+	if f.Spec != g.Spec() {
+		return store.OtherGame(f.Name, g.Spec(), f.Spec)
 	}
-	return streamfmt.OpenFile(in, size, name)
+	if !slices.Contains(kinds, f.Kind) {
+		return &store.DamageError{Name: f.Name, Reason: fmt.Sprintf("it has %s, expected %s", f.Kind, kinds[0])}
+	}
+	for _, found := range f.Stages {
+		if found != stage && stage >= 0 {
+			return &store.DamageError{Name: f.Name, Reason: fmt.Sprintf("of tier %d, expected tier %d", found, stage)}
+		}
+	}
+	return nil
 }
 
 // A SumFS is a file system that computes the seals of files of lines while they
@@ -145,7 +154,7 @@ func Know(fsys store.FS, t *Tier) {
 		return
 	}
 	for _, file := range t.files {
-		f.seals.Store(file.Name(), sealOf(file.Name(), file))
+		f.seals.Store(file.Name, sealOf(file.Name, file))
 	}
 }
 
@@ -187,30 +196,31 @@ func seal(fsys store.FS, name string, stat func() (fs.FileInfo, error)) (s store
 			}
 		}
 	}
+	if !IsText(name) {
+		f, err := OpenPacked(fsys, name, nil)
+		if err != nil {
+			return s, err
+		}
+		defer f.Close()
+		return sealOf(name, f), nil
+	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return s, err
 	}
 	defer in.Close()
 	s.Name = path.Base(name)
-	if IsText(name) {
-		if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-		return s, err
+	if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	f, err := OpenPacked(in, name, nil, openAny)
-	if err != nil {
-		return s, err
-	}
-	return sealOf(name, f), nil
+	return s, err
 }
 
 // sealOf returns the seal of an open packed file.
-func sealOf(name string, f packedFile) store.SealedFile {
-	s := store.SealedFile{Name: path.Base(name), Length: f.Size(), Records: f.Records(), Sum: f.Sum()}
-	if b, ok := f.(*streamfmt.File); ok && b.Model() != nil {
-		s.Content = fmt.Sprintf("%016x", b.Content())
+func sealOf(name string, f *streamfmt.File) store.SealedFile {
+	s := store.SealedFile{Name: path.Base(name), Length: f.Size, Records: f.Records(), Sum: f.Sum}
+	if f.Model != nil {
+		s.Content = fmt.Sprintf("%016x", f.Content)
 	}
 	return s
 }
@@ -233,20 +243,21 @@ func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
 
 // CheckFile reads a file completely, and verifies it against its seal if it has one.
 func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
+	if !IsText(name) {
+		f, err := OpenPacked(fsys, name, seal)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Check()
+	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if IsText(name) {
-		_, err := io.Copy(io.Discard, seal.Reader(in, name))
-		return err
-	}
-	f, err := OpenPacked(in, name, seal, openAny)
-	if err != nil {
-		return err
-	}
-	return f.Check()
+	_, err = io.Copy(io.Discard, seal.Reader(in, name))
+	return err
 }
 
 // Check reads a directory of a game completely, and verifies it against its seal, which

@@ -1,6 +1,7 @@
 package jobdir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,13 +20,13 @@ import (
 // A Tier is the records of one tier, open for reading. The indexes of its files are read as they
 // are needed.
 type Tier struct {
-	g       game.Tiered
-	half    *game.Half // if the tier stores half of its positions
-	tier    int
-	files   []*streamfmt.File
-	shards  []tierShard // the files with ranges
-	ranges  int         // in all files
-	closers []io.Closer
+	g      game.Tiered
+	half   *game.Half // if the tier stores half of its positions
+	tier   int
+	files  []*streamfmt.File
+	shards []tierShard // the files with ranges
+	ranges int         // in all files
+	last   uint64      // the last range, if there are several files
 }
 
 // A tierShard is a file that contains ranges.
@@ -58,67 +59,58 @@ func (s *Seals) OpenTier(fsys store.FS, names []string, g game.Tiered, tier int)
 		g = half.Halved
 	}
 	t := &Tier{g: g, tier: tier}
-	last := uint64(0)
 	for _, name := range names {
-		file, err := t.open(s, fsys, name, g)
-		var end streamfmt.Entry
-		if err == nil && file.Len() > 0 && len(names) > 1 {
-			end, err = file.Cursor(0).Entry(file.Len() - 1)
-			if err == nil && len(t.shards) > 0 && file.First() <= last {
-				err = fmt.Errorf("%s: its ranges do not come after those of the previous shard", name)
-			}
-		}
+		seal, err := s.Of(fsys, name)
 		if err == nil {
-			err = t.setHalf(half, file)
+			err = t.open(fsys, name, seal, half, len(names))
 		}
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
-		}
-		t.files = append(t.files, file)
-		if file.Len() > 0 {
-			t.shards = append(t.shards, tierShard{file, file.First(), t.ranges})
-			t.ranges, last = t.ranges+file.Len(), end.Range
 		}
 	}
 	return t, nil
 }
 
+// open opens one of a number of files, and verifies it against its seal. half is the half that the caller can read; nil: none.
+func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *game.Half, files int) error {
+	file, err := OpenPacked(fsys, name, seal)
+	if err != nil {
+		return err
+	}
+	t.files = append(t.files, file)
+	if err := cmp.Or(Expect(file, t.g, t.tier, streamfmt.Blocks, streamfmt.HalfBlocks), t.setHalf(half, file)); err != nil {
+		return err
+	}
+	c := file.Cursor(t.tier, 0)
+	if c.Len() == 0 {
+		return nil
+	}
+	if len(t.shards) > 0 && c.First() <= t.last {
+		return fmt.Errorf("%s: its ranges do not come after those of the previous shard", file.Name)
+	}
+	t.shards = append(t.shards, tierShard{file, c.First(), t.ranges})
+	t.ranges += c.Len()
+	if files == 1 {
+		return nil
+	}
+	end, err := c.Cell(c.Len() - 1)
+	t.last = end.Last
+	return err
+}
+
 // Close closes the files.
 func (t *Tier) Close() error {
 	var errs []error
-	for _, c := range t.closers {
-		errs = append(errs, c.Close())
+	for _, f := range t.files {
+		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// open opens a file and verifies it against its seal. g is the complete game.
-func (t *Tier) open(seals *Seals, fsys store.FS, name string, g game.Tiered) (*streamfmt.File, error) {
-	seal, err := seals.Of(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	in, err := fsys.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	t.closers = append(t.closers, in)
-	file, err := OpenPacked(in, name, seal, streamfmt.OpenFile)
-	switch {
-	case err != nil:
-		return nil, err
-	case file.Spec() != g.Spec():
-		return nil, store.OtherGame(name, g.Spec(), file.Spec())
-	case file.Tier() != t.tier:
-		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of tier %d, expected tier %d", file.Tier(), t.tier)}
-	}
-	return file, nil
 }
 
 // Stored returns the number of positions that the files store, see streamfmt.File.Stored.
 func (t *Tier) Stored() (all uint64) {
 	for _, file := range t.files {
-		all += file.Stored()
+		all += file.Stored
 	}
 	return all
 }
@@ -127,10 +119,10 @@ func (t *Tier) Stored() (all uint64) {
 // not compact.
 func (t *Tier) Content() (sum uint64, ok bool) {
 	for _, file := range t.files {
-		if file.Model() == nil {
+		if file.Model == nil {
 			return 0, false
 		}
-		sum += file.Content()
+		sum += file.Content
 	}
 	return sum, true
 }
@@ -138,27 +130,23 @@ func (t *Tier) Content() (sum uint64, ok bool) {
 // Counts returns the number of records by value in all files.
 func (t *Tier) Counts() (all streamfmt.Counts) {
 	for _, file := range t.files {
-		counts := file.Counts()
-		all.Add(&counts)
+		all.Add(file.Counts)
 	}
 	return all
 }
 
-// StoresHalf reports whether the first block file in the seal of a directory stores half of the
+// StoresHalf reports whether the first pack file in the seal of a directory stores half of the
 // positions of its tier.
 func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 	for _, f := range seal.Files {
-		if IsText(f.Name) || isLists(f.Name) {
+		if IsText(f.Name) {
 			continue
 		}
-		name := path.Join(dir, f.Name)
-		in, err := fsys.Open(name)
+		file, err := OpenPacked(fsys, path.Join(dir, f.Name), &f)
 		if err != nil {
 			return false, err
 		}
-		defer in.Close()
-		file, err := OpenPacked(in, name, &f, streamfmt.OpenFile)
-		return err == nil && file.Half(), err
+		return file.Kind == streamfmt.HalfBlocks, file.Close()
 	}
 	return false, nil
 }
@@ -166,15 +154,16 @@ func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
 // setHalf notes whether the tier stores half of its positions, as file does, and sets the rules for file.
 // half is the half that the caller can read; nil: none.
 func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
+	isHalf := file.Kind == streamfmt.HalfBlocks
 	switch {
-	case file.Half() && half == nil:
-		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name())
-	case file.Half() != (t.half != nil) && len(t.files) > 0:
-		return &store.DamageError{Name: file.Name(), Reason: "some files store half of the positions, others all"}
-	case file.Half():
+	case isHalf && half == nil:
+		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name)
+	case isHalf != (t.half != nil) && len(t.files) > 1:
+		return &store.DamageError{Name: file.Name, Reason: "some files store half of the positions, others all"}
+	case isHalf:
 		t.half, t.g = half, half
 	}
-	file.SetRules(game.DeducerOf(t.g))
+	file.Deduce = game.DeducerOf(t.g)
 	return nil
 }
 
@@ -192,14 +181,14 @@ func (t *Tier) Ranges() ([]uint64, error) {
 		if err != nil {
 			return nil, err
 		}
-		ranges = append(ranges, e.Range)
+		ranges = append(ranges, e.First)
 	}
 	return ranges, nil
 }
 
 // Entries locates the ranges that contain records, in ascending order. It ends after an error.
-func (t *Tier) Entries() iter.Seq2[streamfmt.Entry, error] {
-	return func(yield func(streamfmt.Entry, error) bool) {
+func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
+	return func(yield func(streamfmt.Cell, error) bool) {
 		c := t.Cursor(0)
 		for i := range t.ranges {
 			if e, err := c.Entry(i); !yield(e, err) || err != nil {
@@ -221,19 +210,18 @@ func (t *Tier) Split(n int) ([]uint64, error) {
 	}
 	borders, pages := []uint64{0}, 0
 	var all, before uint64 // the number of bytes of all ranges, and of those so far
-	add := func(rng, bytes uint64) {
+	add := func(rng, _, bytes uint64) {
 		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
 			borders = append(borders, rng)
 		}
 		before += bytes
 	}
 	for _, f := range t.shards {
-		all += f.Bytes()
-		pages += f.Pages()
+		f.EachPage(t.tier, func(_, _, bytes uint64) { all, pages = all+bytes, pages+1 })
 	}
 	if pages >= pagesOfPartition*n {
 		for _, f := range t.shards {
-			f.EachPage(add)
+			f.EachPage(t.tier, add)
 		}
 		return borders, nil
 	}
@@ -241,15 +229,15 @@ func (t *Tier) Split(n int) ([]uint64, error) {
 		if err != nil {
 			return nil, err
 		}
-		add(e.Range, uint64(e.Length))
+		add(e.First, 0, uint64(e.Length))
 	}
 	return borders, nil
 }
 
-// Sums returns the checksums of the files, see streamfmt.File.Sum.
+// Sums returns the checksums of the files, see streamfmt.File.
 func (t *Tier) Sums() (sums []uint32) {
 	for _, f := range t.files {
-		sums = append(sums, f.Sum())
+		sums = append(sums, f.Sum)
 	}
 	return sums
 }
@@ -268,13 +256,11 @@ type TierCursor struct {
 
 	t       *Tier
 	ahead   int
-	near    *Near
-	held    *nearBlock // the block of near that the last call of Block returned, for range heldBy
-	heldBy  uint64
+	cache   *Cache // nil: there is none
 	streams [65]*stream
 	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
 	far     block.Block
-	kept    block.Block // with memory of a Kept
+	cached  block.Block // with memory of the cache
 }
 
 // A stream reads the blocks that differ from home by one kind of move, see Block.
@@ -284,7 +270,12 @@ type stream struct {
 }
 
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
-func (t *Tier) Cursor(ahead int) *TierCursor { return t.Near(NearBits, nil).Cursor(ahead) }
+func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
+
+// Cached is like Cursor; Block uses a cache.
+func (t *Tier) Cached(c *Cache, ahead int) *TierCursor {
+	return &TierCursor{t: t, ahead: ahead, cache: c}
+}
 
 // Load resets b to a range of the tier and reads its records; ok is false if there are
 // none. It is fastest when ranges ascend from call to call.
@@ -295,56 +286,39 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // Block returns the records of range rng, which are needed to process range home; nil if
 // there are none. As homes ascend, so do the ranges that differ from them by one kind of
 // move; the highest differing bit identifies the kind, and each kind has its own stream.
-// Nearby blocks are cached, because they will be requested again when they are home
-// themselves. The caller must not write to the block, which is valid until the next call. From a Kept, it has
-// only a tier, a range, and open positions or values.
+// Blocks are cached, because they are needed again, the nearby ones soon. The caller must not write to the block, which is
+// valid until the next call. If Cache.Keep has added it, it has only a tier, a range, and open positions or values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if k := c.near.kept; k != nil {
-		c.kept.Tier = c.t.tier
-		if k.block(&c.kept, rng) {
-			return &c.kept, nil
-		}
-		if !k.lacks {
+	if c.cache != nil {
+		if ok, known := c.cache.get(&c.cached, rng); ok {
+			c.cached.Tier, c.cached.LowBits, c.cached.Low = c.t.tier, c.t.g.LowBits(), c.t.g.Low(c.t.tier, rng)
+			return &c.cached, nil
+		} else if known {
 			return nil, nil
 		}
 	}
-	if c.held != nil {
-		c.near.release(c.held, c.heldBy)
-		c.held = nil
-	}
 	kind := bits.Len64(home ^ rng)
-	if kind > int(c.near.bits) {
-		if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
-			return nil, err
-		}
-		return &c.far, nil
+	if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
+		return nil, err
 	}
-	b, load := c.near.acquire(home, rng)
-	c.held, c.heldBy = b, home
-	if load {
-		b.ok, b.err = c.load(&b.Block, kind, rng)
-		b.loaded.Done()
-	} else {
-		b.loaded.Wait()
+	if c.cache != nil {
+		c.cache.put(&c.far, 1<<kind)
 	}
-	if !b.ok || b.err != nil {
-		return nil, b.err
-	}
-	return &b.Block, nil
+	return &c.far, nil
 }
 
 // Entry locates the i-th range that contains records. It is fastest when i ascends from call to
 // call, and when Load reads the range next.
-func (c *TierCursor) Entry(i int) (streamfmt.Entry, error) {
+func (c *TierCursor) Entry(i int) (streamfmt.Cell, error) {
 	shard := sort.Search(len(c.t.shards), func(n int) bool { return c.t.shards[n].before > i }) - 1
-	return c.cursor(0, shard).Entry(i - c.t.shards[shard].before)
+	return c.cursor(0, shard).Cell(i - c.t.shards[shard].before)
 }
 
 // loadAt is like Load, for the i-th range that contains records.
 func (c *TierCursor) loadAt(b *block.Block, i int) error {
 	e, err := c.Entry(i)
 	if err == nil {
-		_, err = c.Load(b, e.Range)
+		_, err = c.Load(b, e.First)
 	}
 	return err
 }
@@ -377,12 +351,10 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	}
 	if c.OpenOnly {
 		b.ResetOpen(c.t.tier, rng, c.t.g.LowBits(), low)
-		return true, cursor.ReadOpen(e, b)
+	} else {
+		b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
 	}
-	b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
-	if c.Brief {
-		return true, cursor.ReadBrief(e, b)
-	}
+	cursor.OpenOnly, cursor.Brief = c.OpenOnly, c.Brief
 	return true, cursor.Read(e, b)
 }
 
@@ -393,7 +365,7 @@ func (c *TierCursor) cursor(kind, shard int) *streamfmt.Cursor {
 			c.random = make([]*streamfmt.Cursor, len(c.t.shards))
 		}
 		if c.random[shard] == nil {
-			c.random[shard] = c.t.shards[shard].Cursor(0)
+			c.random[shard] = c.t.shards[shard].Cursor(c.t.tier, 0)
 		}
 		return c.random[shard]
 	}
@@ -403,18 +375,18 @@ func (c *TierCursor) cursor(kind, shard int) *streamfmt.Cursor {
 		c.streams[kind] = s
 	}
 	if s.cursor == nil || s.shard != shard {
-		s.shard, s.cursor = shard, c.t.shards[shard].Cursor(c.ahead)
+		s.shard, s.cursor = shard, c.t.shards[shard].Cursor(c.t.tier, c.ahead)
 	}
 	return s.cursor
 }
 
 // find looks up a range with the stream of a kind. It returns the cursor that reads the
 // range (nil if there are no records), its entry, and the low parts of its slots.
-func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Entry, low []uint32, err error) {
+func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Cell, low []uint32, err error) {
 	shards := c.t.shards
 	shard := sort.Search(len(shards), func(i int) bool { return shards[i].first > rng }) - 1
 	if shard < 0 {
-		return nil, streamfmt.Entry{}, nil, nil
+		return nil, streamfmt.Cell{}, nil, nil
 	}
 	cursor := c.cursor(kind, shard)
 	e, ok, err := cursor.Find(rng)
@@ -422,7 +394,7 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 		return nil, e, nil, err
 	}
 	if low = c.t.g.Low(c.t.tier, rng); low == nil {
-		return nil, e, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", shards[shard].Name(), rng, c.t.tier)
+		return nil, e, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", shards[shard].Name, rng, c.t.tier)
 	}
 	return cursor, e, low, nil
 }

@@ -12,10 +12,28 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Chunk is the encoded records of consecutive ranges, or sorted rows, which a worker makes
-// for a Writer.
+// A PackWriter writes a pack file, and closes it.
+type PackWriter struct {
+	*streamfmt.Writer
+	out io.WriteCloser
+}
+
+// NewPackWriter returns a writer of a pack file of a game; see streamfmt.NewWriter.
+func NewPackWriter(out io.WriteCloser, g game.Game, kind streamfmt.CellKind, m *streamfmt.Model) PackWriter {
+	return PackWriter{streamfmt.NewWriter(out, g.Spec(), kind, m), out}
+}
+
+// Finish completes the file unless err is not nil, and closes it in any case. It returns the first error.
+func (w PackWriter) Finish(err error) error {
+	if err == nil {
+		err = w.Close()
+	}
+	return cmp.Or(err, w.out.Close())
+}
+
+// A Chunk is the encoded blocks of consecutive ranges, which a worker makes for a Writer.
 type Chunk struct {
-	packed streamfmt.Packer
+	streamfmt.Packer
 
 	records, done int64
 	half          *game.Half // whose blocks are added; nil: those of the whole game
@@ -30,7 +48,7 @@ func NewChunk(g game.Game) *Chunk {
 
 // Reset empties the chunk.
 func (c *Chunk) Reset() {
-	c.packed.Reset()
+	c.Packer.Reset()
 	c.records, c.done = 0, 0
 }
 
@@ -48,31 +66,13 @@ func (c *Chunk) Add(b *block.Block) {
 			open -= bits.OnesCount64(w & b.Open[i])
 			done -= bits.OnesCount64(w & b.Done[i])
 		}
-		c.packed.AddHalf(b, balanced)
+		c.AddHalf(b, balanced)
 	} else {
-		c.packed.Add(b)
+		c.Packer.Add(b)
 	}
 	c.records += int64(open + done)
 	c.done += int64(done)
 }
-
-// AddRows encodes sorted rows of a tier, all of one kind.
-func (c *Chunk) AddRows(tier int, rows []streamfmt.Row) { c.packed.AddRows(tier, rows) }
-
-// SetCoded makes c code the cells of lists of Values, for the writer of the table, see NewRowWriter.
-func (c *Chunk) SetCoded() { c.packed.SetCoded() }
-
-// CountValues counts rows of a list of Values by value.
-func (c *Chunk) CountValues(rows []streamfmt.Row) { c.packed.CountValues(rows) }
-
-// Inherit gives an empty chunk the memory of an old one that is no longer used.
-func (c *Chunk) Inherit(old *Chunk) {
-	c.packed = old.packed
-	c.Reset()
-}
-
-// Size returns the number of bytes in the chunk.
-func (c *Chunk) Size() int { return len(c.packed.Bytes) }
 
 // Records returns the number of records in the chunk.
 func (c *Chunk) Records() int64 { return c.records }
@@ -80,52 +80,30 @@ func (c *Chunk) Records() int64 { return c.records }
 // Done returns the number of records with a value in the chunk.
 func (c *Chunk) Done() int64 { return c.done }
 
-// A Writer writes a shard, or a file of the table.
+// A Writer writes a shard of a tier of blocks, or a file of the table.
 type Writer struct {
-	out    io.WriteCloser
-	packed packedWriter
-	err    error  // from a function that made packed
-	chunk  *Chunk // for Add
+	PackWriter
+	chunk *Chunk // for Add
 
 	g    game.Tiered // for AppendLines
 	tier int
 }
 
-// A packedWriter writes a block file or list file.
-type packedWriter interface {
-	Append(*streamfmt.Packer) error
-	Close() error
-}
-
-// NewRowWriter returns a writer of a list of rows; coded, if its cells are. Package layers reads lines for it.
-func NewRowWriter(out io.WriteCloser, g game.Game, kind streamfmt.RowKind, coded bool) *Writer {
-	w := &Writer{out: out}
-	if coded {
-		w.packed, w.err = streamfmt.NewCodedListWriter(out, g.Spec())
-	} else {
-		w.packed, w.err = streamfmt.NewListWriter(out, g.Spec(), kind)
-	}
-	return w
-}
-
 // NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard stores half of the positions.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
-	w := &Writer{out: out, chunk: NewChunk(g), g: g, tier: tier}
-	if w.chunk.half != nil {
-		w.packed, w.err = streamfmt.NewHalfWriter(out, g.Spec(), tier)
-	} else {
-		w.packed, w.err = streamfmt.NewWriter(out, g.Spec(), tier)
+	return &Writer{NewPackWriter(out, g, kindOf(g), nil), NewChunk(g), g, tier}
+}
+
+// kindOf returns the kind of the blocks of a game.
+func kindOf(g game.Tiered) streamfmt.CellKind {
+	if _, half := g.(*game.Half); half {
+		return streamfmt.HalfBlocks
 	}
-	return w
+	return streamfmt.Blocks
 }
 
 // Append writes a chunk, whose ranges must be above all those written before.
-func (w *Writer) Append(c *Chunk) error {
-	if w.err != nil {
-		return w.err
-	}
-	return w.packed.Append(&c.packed)
-}
+func (w *Writer) Append(c *Chunk) error { return w.PackWriter.Append(&c.Packer) }
 
 // Add writes a block, unless it is empty. Ranges must ascend.
 func (w *Writer) Add(b *block.Block) error {
@@ -150,7 +128,7 @@ const chunkSize = 256 << 10
 
 // spill writes the chunk if it is large enough.
 func (w *Writer) spill() error {
-	if w.chunk.Size() < chunkSize {
+	if len(w.chunk.Bytes) < chunkSize {
 		return nil
 	}
 	return w.flush()
@@ -162,17 +140,10 @@ func (w *Writer) flush() error {
 	return err
 }
 
-// Finish finalizes the shard unless err is not nil, and closes the file in any case. It
-// returns the first error.
+// Finish is that of PackWriter, after the chunk.
 func (w *Writer) Finish(err error) error {
-	if err = cmp.Or(err, w.err); err == nil && w.chunk != nil && w.chunk.Size() > 0 {
+	if err == nil {
 		err = w.flush()
 	}
-	if err == nil {
-		err = w.packed.Close()
-	}
-	return cmp.Or(err, w.out.Close())
+	return w.PackWriter.Finish(err)
 }
-
-// Sum returns the checksum of the complete block file, see streamfmt.File.Sum.
-func (w *Writer) Sum() uint32 { return w.packed.(*streamfmt.Writer).Sum() }

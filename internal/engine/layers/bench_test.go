@@ -44,7 +44,7 @@ func BenchmarkLoad(b *testing.B) {
 	for _, cells := range []int{1 << 8, 1 << 10, 1 << 12, 1 << 14} {
 		b.Run(strconv.Itoa(cells)+"cells", func(b *testing.B) {
 			g := must.Get(mnk.New(4, 4, 4))(b)
-			name := filepath.Join(b.TempDir(), "0"+jobdir.ListsSuffix)
+			name := filepath.Join(b.TempDir(), "0"+jobdir.Suffix)
 			out := must.Get(store.Local{}.Create(name))(b)
 			w := layers.NewPartWriter(out, g, 1, layers.Predecessors)
 			rows := make([]layers.Row, streamfmt.CellRows)

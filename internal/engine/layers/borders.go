@@ -85,13 +85,13 @@ func (f *file) spans() (spans []span, err error) {
 		return nil, err
 	}
 	defer f.close()
-	for _, tier := range f.list.Tiers() {
-		cells, err := f.list.Cells(tier)
+	for _, tier := range f.pack.Stages {
+		cells, err := f.pack.Cells(tier)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range cells {
-			spans = append(spans, span{c.First, c.Last, uint64(c.Rows)})
+			spans = append(spans, span{c.First, c.Last, uint64(c.Records)})
 		}
 	}
 	return spans, nil

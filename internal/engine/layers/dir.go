@@ -2,8 +2,6 @@ package layers
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"iter"
 	"path"
 	"slices"
@@ -16,21 +14,14 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// PartName returns the name of shard i: _part-00000.lists.
-func PartName(i int) string { return fileName(store.PartPrefix, i) }
-
-// StatesName returns the name of the file of states beside shard i: _states-00000.lists.
-func StatesName(i int) string { return fileName(statesPrefix, i) }
-
-// OutboxName returns the name of the file of messages that reducer i sends to other stages: _to-00000.lists.
-func OutboxName(i int) string { return fileName(store.OutboxPrefix, i) }
-
-func fileName(prefix string, i int) string {
-	return fmt.Sprintf("%s%05d%s", prefix, i, jobdir.ListsSuffix)
-}
-
 // statesPrefix is the prefix of the names of files of states.
 const statesPrefix = "_states-"
+
+// StatesName returns the name of the file of states beside shard i: _states-00000.pack.
+func StatesName(i int) string { return jobdir.FileName(statesPrefix, i) }
+
+// OutboxName returns the name of the file of messages that reducer i sends to other stages: _to-00000.pack.
+func OutboxName(i int) string { return jobdir.FileName(store.OutboxPrefix, i) }
 
 // IsStates reports whether a file of a directory has states.
 func IsStates(name string) bool { return strings.HasPrefix(name, statesPrefix) }
@@ -49,10 +40,10 @@ type file struct {
 	seal *store.SealedFile
 	g    game.Game
 
-	in    store.File          // nil if not open
-	list  *streamfmt.ListFile // nil before the file is first opened
-	cells []streamfmt.Cell    // for a Source
-	runs  []run               // of cells
+	pack   *streamfmt.File // nil before the file is first opened
+	isOpen bool
+	cells  []streamfmt.Cell // for a Source
+	runs   []run            // of cells
 }
 
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
@@ -123,46 +114,37 @@ func (f *file) box() (*file, error) {
 
 // sendsTo reports whether an outbox file contains messages to a stage.
 func (f *file) sendsTo(to Stage) bool {
-	_, ok := slices.BinarySearch(f.list.Tiers(), int(to))
+	_, ok := slices.BinarySearch(f.pack.Stages, int(to))
 	return ok
 }
 
 // open opens the file, and returns an open copy that the caller must close.
 func (f *file) open() (*file, error) {
 	o := *f
-	var err error
-	if o.in, err = f.fsys.Open(f.name); err != nil {
-		return nil, err
+	o.isOpen = true
+	if o.pack == nil {
+		var err error
+		o.pack, err = jobdir.OpenPacked(o.fsys, o.name, o.seal)
+		return &o, err
 	}
-	if o.list != nil {
-		o.list = o.list.With(o.in)
-		return &o, nil
-	}
-	o.list, err = jobdir.OpenPacked(o.in, o.name, o.seal, streamfmt.OpenListFile)
-	if err == nil && o.list.Spec() != o.g.Spec() {
-		err = store.OtherGame(o.name, o.g.Spec(), o.list.Spec())
-	}
-	if err != nil {
-		return nil, errors.Join(err, o.in.Close())
-	}
-	return &o, nil
+	in, err := f.fsys.Open(f.name)
+	o.pack = o.pack.With(in)
+	return &o, err
 }
 
-// close closes the file. Its metadata stays in memory.
+// close closes the file. Its index stays in memory.
 func (f *file) close() error {
-	in := f.in
-	if in == nil {
+	if !f.isOpen {
 		return nil
 	}
-	if f.in = nil; f.list != nil {
-		f.list = f.list.With(nil)
-	}
-	return in.Close()
+	err := f.pack.Close()
+	f.isOpen, f.pack = false, f.pack.With(nil)
+	return err
 }
 
 // with calls do with the file, and opens it for the call if it is not open.
 func (f *file) with(do func(f *file) error) error {
-	if f.in != nil {
+	if f.isOpen {
 		return do(f)
 	}
 	o, err := f.open()
@@ -177,7 +159,7 @@ func (f *file) with(do func(f *file) error) error {
 func (d *Dir) Receivers() []int {
 	var stages []int
 	for _, b := range d.boxes {
-		stages = append(stages, b.list.Tiers()...)
+		stages = append(stages, b.pack.Stages...)
 	}
 	slices.Sort(stages)
 	return slices.Compact(stages)
@@ -186,7 +168,7 @@ func (d *Dir) Receivers() []int {
 // Rows returns the number of rows that the directory has for a stage.
 func (d *Dir) Rows(to Stage) (n int64) {
 	for _, b := range d.boxes {
-		n += int64(b.list.Rows(int(to)))
+		n += int64(b.pack.StageRecords(int(to)))
 	}
 	return n
 }

@@ -50,7 +50,7 @@ func (r *run) job(name string, tier int, kind, sends layers.Kind, do func(parts 
 	var boxes []*layers.Outbox
 	var outboxes []*layers.OutboxWriter
 	for i := range max(1, r.parts) {
-		f := must.Get(create(layers.PartName(i)))(r.t)
+		f := must.Get(create(jobdir.PartName(i)))(r.t)
 		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind))
 		out := layers.NewOutboxWriter(func() (io.WriteCloser, error) { return create(layers.OutboxName(i)) }, r.g, sends)
 		outboxes = append(outboxes, out)
@@ -198,7 +198,7 @@ func TestStates(t *testing.T) {
 		}
 	}
 	slices.SortFunc(in, layers.CompareRows)
-	discard := func(*jobdir.Chunk) error { return nil }
+	discard := func(*streamfmt.Packer) error { return nil }
 	forward := layers.Rows{Predecessors: in}
 	must.OK(t, layers.NewKernel(step.Possible, g, layers.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, 100, discard), true).Do(&forward))
 	var messages []layers.Row
@@ -314,7 +314,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestDrawMessage(t *testing.T) {
 	g := must.Get(mnk.New(2, 2, 2))(t)
 	start := layers.Start(g)
-	out := layers.NewOutbox(g, layers.Messages, 1, func(*jobdir.Chunk) error { return nil })
+	out := layers.NewOutbox(g, layers.Messages, 1, func(*streamfmt.Packer) error { return nil })
 	kernel := layers.NewKernel(step.Solve, g, layers.At(0, 0), out, false)
 	err := kernel.Do(&layers.Rows{Predecessors: start, Messages: []layers.Row{{Key: start[0].Key, Word: layers.Message(0, 1)}}})
 	if want := "a message has the value 0, expected that of a successor"; err == nil || !strings.HasSuffix(err.Error(), want) {

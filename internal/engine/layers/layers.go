@@ -21,7 +21,7 @@ import (
 // The format of rows is defined in package streamfmt.
 type (
 	Row  = streamfmt.Row
-	Kind = streamfmt.RowKind
+	Kind = streamfmt.CellKind
 )
 
 // The kinds of rows.

@@ -63,8 +63,8 @@ func (f *file) writeSent(create Create) error {
 // eachStage calls do for the rows of each stage in the file.
 func (f *file) eachStage(do func(s *Source) error) error {
 	return f.with(func(f *file) error {
-		for _, stage := range f.list.Tiers() {
-			s, err := openSource([]*file{f}, stage, f.list.Kind(), false)
+		for _, stage := range f.pack.Stages {
+			s, err := openSource([]*file{f}, stage, f.pack.Kind, false)
 			if err == nil {
 				err = errors.Join(do(s), s.Close())
 			}

@@ -27,8 +27,8 @@ const firstRows = 1 << 10
 type Outbox struct {
 	kind  Kind
 	most  int
-	emit  func(c *jobdir.Chunk) error
-	chunk *jobdir.Chunk
+	emit  func(p *streamfmt.Packer) error
+	chunk streamfmt.Packer
 
 	rows    []Row
 	to      []uint16 // by row, the receiver, an index into stages
@@ -41,8 +41,8 @@ type Outbox struct {
 
 // NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
 // the chunk.
-func NewOutbox(g game.Game, kind Kind, most int, emit func(c *jobdir.Chunk) error) *Outbox {
-	o := &Outbox{kind: kind, most: max(1, most), emit: emit, chunk: jobdir.NewChunk(g), last: game.LastTier(g)}
+func NewOutbox(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) *Outbox {
+	o := &Outbox{kind: kind, most: max(1, most), emit: emit, last: game.LastTier(g)}
 	for tier := range o.last + 1 {
 		o.stages = append(o.stages, At(tier, 0))
 	}
@@ -53,7 +53,8 @@ func NewOutbox(g game.Game, kind Kind, most int, emit func(c *jobdir.Chunk) erro
 func (o *Outbox) Inherit(old *Outbox) {
 	most := min(o.most, cap(old.rows), cap(old.to))
 	o.rows, o.to, o.sorter = old.rows[:0:most], old.to[:0:most], old.sorter
-	o.chunk.Inherit(old.chunk)
+	o.chunk = old.chunk
+	o.chunk.Reset()
 }
 
 // Memory returns the number of bytes that the buffered rows of o have taken.
@@ -159,7 +160,7 @@ func (o *Outbox) byReceiver() (rows, spare []Row) {
 // add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough.
 func (o *Outbox) add(to Stage, rows []Row) error {
 	for piece := range slices.Chunk(rows, pieceRows) {
-		if o.chunk.AddRows(int(to), piece); o.chunk.Size() >= chunkSize {
+		if o.chunk.AddRows(int(to), piece); len(o.chunk.Bytes) >= chunkSize {
 			if err := o.emitChunk(); err != nil {
 				return err
 			}
@@ -169,10 +170,10 @@ func (o *Outbox) add(to Stage, rows []Row) error {
 }
 
 func (o *Outbox) emitChunk() error {
-	if o.chunk.Size() == 0 {
+	if len(o.chunk.Bytes) == 0 {
 		return nil
 	}
-	err := o.emit(o.chunk)
+	err := o.emit(&o.chunk)
 	o.chunk.Reset()
 	return err
 }
@@ -209,8 +210,8 @@ type OutboxWriter struct {
 	kind   Kind
 
 	mu   sync.Mutex
-	file *jobdir.Writer // nil before the first chunk
-	err  error          // the first error, after which nothing more is written
+	file *jobdir.PackWriter // nil before the first chunk
+	err  error              // of create
 }
 
 // NewOutboxWriter returns a writer of an outbox file. It calls create when there is something to write.
@@ -218,20 +219,21 @@ func NewOutboxWriter(create func() (io.WriteCloser, error), g game.Game, kind Ki
 	return &OutboxWriter{create: create, g: g, kind: kind}
 }
 
-// Append writes a chunk of sorted rows.
-func (w *OutboxWriter) Append(c *jobdir.Chunk) error {
+// Append writes sorted rows.
+func (w *OutboxWriter) Append(p *streamfmt.Packer) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.err == nil && w.file == nil {
 		var out io.WriteCloser
 		if out, w.err = w.create(); w.err == nil {
-			w.file = jobdir.NewRowWriter(out, w.g, w.kind, false)
+			file := jobdir.NewPackWriter(out, w.g, w.kind, nil)
+			w.file = &file
 		}
 	}
-	if w.err == nil {
-		w.err = w.file.Append(c)
+	if w.err != nil {
+		return w.err
 	}
-	return w.err
+	return w.file.Append(p)
 }
 
 // Finish finalizes the file unless err is not nil, and closes it in any case. It returns
@@ -246,29 +248,24 @@ func (w *OutboxWriter) Finish(err error) error {
 // A PartWriter writes a shard, or a file of the table. Its output does not depend on how
 // many rows are appended at a time.
 type PartWriter struct {
-	*jobdir.Writer
+	jobdir.PackWriter
 	tier  int
 	kind  Kind
 	width int
-	chunk *jobdir.Chunk
+	chunk streamfmt.Packer
 	rest  []Row // rows that wait to be written
 }
 
 // NewPartWriter returns a writer of a shard of a tier.
 func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind) *PartWriter {
-	return newPartWriter(out, g, tier, kind, false)
+	return &PartWriter{PackWriter: jobdir.NewPackWriter(out, g, kind, nil), tier: tier, kind: kind, width: streamfmt.KeyWidth(g.KeyBits())}
 }
 
 // NewTableWriter returns a writer of a file of the table for a tier, whose cells are coded.
 func NewTableWriter(out io.WriteCloser, g game.Game, tier int) *PartWriter {
-	w := newPartWriter(out, g, tier, Values, true)
+	w := NewPartWriter(out, g, tier, Values)
 	w.chunk.SetCoded()
 	return w
-}
-
-func newPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind, coded bool) *PartWriter {
-	return &PartWriter{Writer: jobdir.NewRowWriter(out, g, kind, coded), tier: tier, kind: kind,
-		width: streamfmt.KeyWidth(g.KeyBits()), chunk: jobdir.NewChunk(g)}
 }
 
 // Append writes rows, which must come after all rows written before.
@@ -307,7 +304,7 @@ func (w *PartWriter) write(rows []Row) error {
 	if w.kind == Values {
 		w.chunk.CountValues(rows)
 	}
-	return w.Writer.Append(w.chunk)
+	return w.PackWriter.Append(&w.chunk)
 }
 
 // Finish finalizes the shard unless err is not nil, and closes the file in any case. It
@@ -316,5 +313,5 @@ func (w *PartWriter) Finish(err error) error {
 	if err == nil {
 		err = w.write(w.rest)
 	}
-	return w.Writer.Finish(err)
+	return w.PackWriter.Finish(err)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"sort"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Between mappers and reducers on a cluster, packed rows are pairs, see package streamfmt: the value is a list file of
+// Between mappers and reducers on a cluster, packed rows are pairs, see package streamfmt: the value is a pack file of
 // sorted rows of one kind and one partition, the key is the first of their keys. So Hadoop sorts one record for some
 // thousand rows.
 
@@ -39,7 +40,7 @@ func Inputs(n int, sources ...*Source) (inputs []step.MapInput) {
 				} else {
 					in.Splits = append(in.Splits, step.Split{File: f.name, From: at, To: at + 1})
 				}
-				rows += int64(c.Rows)
+				rows += int64(c.Records)
 			}
 		}
 	}
@@ -104,10 +105,7 @@ func (f *filter) writePairs(rows []Row, kind Kind) error {
 		}
 		var packed bytes.Buffer
 		var packer streamfmt.Packer
-		w, err := streamfmt.NewListWriter(&packed, f.g.Spec(), kind)
-		if err != nil {
-			return err
-		}
+		w := streamfmt.NewWriter(&packed, f.g.Spec(), kind, nil)
 		packer.AddRows(f.o.Tier, rows[:n])
 		w.Append(&packer) // packed never fails
 		w.Close()
@@ -124,7 +122,7 @@ func (f *filter) writePairs(rows []Row, kind Kind) error {
 // eachPaired calls do for the rows of sorted pairs, in ascending order of their keys; see each.
 func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want string, err error)) error {
 	var held [Messages + 1][]Row // by kind
-	pairs, cells := streamfmt.NewPairReader(in, f.o.Source), new(streamfmt.CellReader)
+	pairs, cells := streamfmt.NewPairReader(in, f.o.Source), new(streamfmt.RowReader)
 	enough := f.rows / 2
 	for {
 		first, packed, err := pairs.Next()
@@ -137,18 +135,18 @@ func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want stri
 		if ended || err != nil {
 			return err
 		}
-		list, err := streamfmt.OpenListFile(bytes.NewReader(packed), int64(len(packed)), f.o.Source)
+		list, err := streamfmt.OpenFile(bytes.NewReader(packed), int64(len(packed)), f.o.Source)
 		if err != nil {
 			return err
 		}
 		of, err := list.Cells(f.o.Tier)
-		kind := list.Kind()
-		if err == nil && (list.Spec() != f.g.Spec() || kind > Messages || len(of) == 0 || of[0].First != first) {
-			err = fmt.Errorf("%s: expected a list of rows of tier %d of %s, found one of %s", f.o.Source, f.o.Tier, f.g.Spec(), list.Spec())
+		kind := list.Kind
+		if err == nil && (list.Spec != f.g.Spec() || kind > Messages || len(of) == 0 || of[0].First != first) {
+			err = fmt.Errorf("%s: expected rows of tier %d of %s, found %s of %s", f.o.Source, f.o.Tier, f.g.Spec(), kind, list.Spec)
 		}
 		for i := 0; i < len(of) && err == nil; i++ {
-			held[kind], err = cells.Append(held[kind], list, of[i:])
-			f.In += int64(of[i].Rows)
+			held[kind], err = cells.Append(held[kind], list, of[i:], math.MaxUint64)
+			f.In += int64(of[i].Records)
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -26,7 +27,7 @@ func TestDamagedPairs(t *testing.T) {
 		var out bytes.Buffer
 		var p streamfmt.Packer
 		p.AddRows(tier, rows)
-		w := must.Get(streamfmt.NewListWriter(&out, spec, kind))(t)
+		w := streamfmt.NewWriter(&out, spec, kind, nil)
 		must.OK(t, w.Append(&p))
 		must.OK(t, w.Close())
 		return out.Bytes()
@@ -41,7 +42,7 @@ func TestDamagedPairs(t *testing.T) {
 		return err
 	}
 	dir := t.TempDir()
-	name := filepath.Join(dir, layers.PartName(0))
+	name := filepath.Join(dir, jobdir.PartName(0))
 	must.OK(t, store.WriteFile(store.Local{}, name, whole))
 	mapped := func(line string) error {
 		o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}}
@@ -53,9 +54,9 @@ func TestDamagedPairs(t *testing.T) {
 	for want, err := range map[string]error{
 		"in: pair 1: cut short":          reduce(pair[:len(pair)-1]),
 		"in: damaged":                    reduce(streamfmt.AppendPair(nil, successor, broken)),
-		"in: expected a list of rows of": reduce(streamfmt.AppendPair(nil, successor+1, whole)),
-		"in: expected a list of rows":    reduce(streamfmt.AppendPair(nil, successor, list("mnk width=2", 1, layers.Predecessors))),
-		"in: expected a list":            reduce(streamfmt.AppendPair(nil, successor, list(g.Spec(), 2, layers.Predecessors))),
+		"in: expected rows of tier 1 of": reduce(streamfmt.AppendPair(nil, successor+1, whole)),
+		"in: expected rows of tier":      reduce(streamfmt.AppendPair(nil, successor, list("mnk width=2", 1, layers.Predecessors))),
+		"in: expected rows of":           reduce(streamfmt.AppendPair(nil, successor, list(g.Spec(), 2, layers.Predecessors))),
 		"in: expected ":                  reduce(streamfmt.AppendPair(nil, successor, list(g.Spec(), 1, layers.Values))),
 		"in: expected a key of partition 0 (see --borders), in ascending order, found": reduce(pair, successor),
 		name + ": expected 2 cells, found 1":                                           mapped(name + "\t0\t2"),

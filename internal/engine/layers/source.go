@@ -3,7 +3,6 @@ package layers
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"path"
 	"slices"
@@ -149,7 +148,7 @@ func (s *Source) add(f *file) error {
 		return f.close()
 	}
 	for _, c := range f.cells {
-		s.rows += int64(c.Rows)
+		s.rows += int64(c.Records)
 	}
 	f.findRuns()
 	if s.files = append(s.files, f); len(s.files) > MaxOpen {
@@ -176,18 +175,14 @@ func (s *Source) addFile(f *file, part bool) error {
 // cellsOf returns the cells of the tier in a packed file. A shard may contain no other
 // tier.
 func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
-	damaged := func(format string, args ...any) ([]streamfmt.Cell, error) {
-		return nil, &store.DamageError{Name: f.name, Reason: fmt.Sprintf(format, args...)}
+	stage := -1
+	if part {
+		stage = s.tier
 	}
-	for _, tier := range f.list.Tiers() {
-		if part && tier != s.tier {
-			return damaged("of tier %d, expected tier %d", tier, s.tier)
-		}
+	if err := jobdir.Expect(f.pack, f.g, stage, s.kind); err != nil {
+		return nil, err
 	}
-	if f.list.Kind() != s.kind {
-		return damaged("a list of %s, expected one of %s", f.list.Kind(), s.kind)
-	}
-	return f.list.Cells(s.tier)
+	return f.pack.Cells(s.tier)
 }
 
 // ascends checks that the cells of the last file are in order, and that they come after
@@ -245,7 +240,11 @@ func (s *Source) Tier() int { return Stage(s.tier).Tier() }
 func (s *Source) Counts() map[game.Value]uint64 {
 	counts := make(map[game.Value]uint64)
 	for _, f := range s.files {
-		f.list.EachCount(func(v uint16, n uint64) { counts[game.Value(v)] += n })
+		for v, n := range f.pack.Counts {
+			if n > 0 {
+				counts[game.Value(v)] += n
+			}
+		}
 	}
 	return counts
 }
@@ -364,7 +363,7 @@ func Cut(most int, sources ...*Source) []Interval {
 	for _, s := range sources {
 		for _, f := range s.files {
 			for _, c := range f.cells {
-				ends = append(ends, end{c.Last, c.Rows})
+				ends = append(ends, end{c.Last, c.Records})
 			}
 		}
 	}
@@ -389,7 +388,7 @@ func Cut(most int, sources ...*Source) []Interval {
 
 // A Loader loads intervals. It is used by one goroutine, and reuses its memory.
 type Loader struct {
-	cells    streamfmt.CellReader
+	cells    streamfmt.RowReader
 	touching []int // numbers of cells
 	sorter   sorter
 
@@ -429,10 +428,10 @@ func (l *Loader) load(dst []Row, s *Source, sh Interval) ([]Row, error) {
 // rowsOf estimates how many rows of a cell belong to the interval, of which it may contain keys.
 func (sh Interval) rowsOf(c *streamfmt.Cell) int {
 	if c.First >= sh.First && c.Last <= sh.Last {
-		return int(c.Rows)
+		return int(c.Records)
 	}
 	both := float64(min(c.Last, sh.Last)-max(c.First, sh.First)) + 1
-	return int(both/(float64(c.Last-c.First)+1)*float64(c.Rows)) + 1
+	return int(both/(float64(c.Last-c.First)+1)*float64(c.Records)) + 1
 }
 
 // loadFile appends the rows of an interval in a file, cell by cell.
@@ -459,5 +458,5 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 
 // cell appends the rows of cell i of a file. It may leave out rows with keys above until.
 func (l *Loader) cell(dst []Row, f *file, i int, until uint64) ([]Row, error) {
-	return l.cells.AppendUntil(dst, f.list, f.cells[i:], until)
+	return l.cells.Append(dst, f.pack, f.cells[i:], until)
 }

@@ -79,12 +79,12 @@ func TestDamage(t *testing.T) {
 		want   string
 	}{
 		{"nothing", func(*testing.T, string) {}, ""},
-		{"a part's cell", edit("_part-00000.lists", turn(45)), "_part-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's cell", edit("_to-00000.lists", turn(45)), "_to-00000.lists: damaged: the checksum of the cell at byte"},
-		{"an outbox's tail", edit("_to-00000.lists", turn(-20)), "_to-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"the game in a file", edit("_part-00000.lists", turn(12)), "_part-00000.lists: damaged at its beginning or end: the checksum is wrong"},
-		{"a part cut", edit("_part-00000.lists", func(s string) string { return s[:50] }), "_part-00000.lists: cut short: 50 of"},
-		{"an outbox missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "_to-00000.lists")) }, "_to-00000.lists: missing"},
+		{"a part's cell", edit("_part-00000.pack", turn(45)), "_part-00000.pack: damaged: the cell at byte"},
+		{"an outbox's cell", edit("_to-00000.pack", turn(45)), "_to-00000.pack: damaged: the cell at byte"},
+		{"an outbox's tail", edit("_to-00000.pack", turn(-20)), "_to-00000.pack: damaged at its end"},
+		{"the game in a file", edit("_part-00000.pack", turn(12)), "_part-00000.pack: damaged at its beginning or end: the checksum is wrong"},
+		{"a part cut", edit("_part-00000.pack", func(s string) string { return s[:50] }), "_part-00000.pack: cut short: 50 of"},
+		{"an outbox missing", func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, "_to-00000.pack")) }, "_to-00000.pack: missing"},
 	} {
 		g, dir := dirOf(t)
 		c.damage(t, dir)
@@ -120,7 +120,7 @@ func TestOther(t *testing.T) {
 	}
 	// Without a seal, a packed file itself contains the name of its game.
 	must.OK(t, os.WriteFile(filepath.Join(dir, store.Success), nil, 0o666))
-	if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); err == nil || !strings.Contains(err.Error(), "lists: of another game: expected \"mnk ") {
+	if err := openAll(dir, tiny(t, 3, 2, 2), 1, layers.Predecessors); err == nil || !strings.Contains(err.Error(), "pack: of another game: expected \"mnk ") {
 		t.Errorf("another game, without a seal: %v", err)
 	}
 	if err := openAll(dir, g, 1, layers.Predecessors); err != nil {
@@ -151,7 +151,7 @@ func TestCut(t *testing.T) {
 			}
 			all = append(all, rows...)
 			slices.SortFunc(rows, layers.CompareRows)
-			name := filepath.Join(dir, fmt.Sprint(i, jobdir.ListsSuffix))
+			name := filepath.Join(dir, fmt.Sprint(i, jobdir.Suffix))
 			f := must.Get(os.Create(name))(t)
 			w := layers.NewPartWriter(f, g, tier, layers.Predecessors)
 			must.OK(t, w.Finish(w.Append(rows)))
@@ -249,7 +249,7 @@ func TestOrder(t *testing.T) {
 			parts = [][]layers.Row{rows[:3], rows[2:]}
 		}
 		for i, part := range parts {
-			f := must.Get(os.Create(filepath.Join(dir, layers.PartName(i))))(t)
+			f := must.Get(os.Create(filepath.Join(dir, jobdir.PartName(i))))(t)
 			w := layers.NewPartWriter(f, g, 1, layers.Predecessors)
 			must.OK(t, w.Finish(w.Append(part)))
 		}
@@ -261,7 +261,7 @@ func TestOrder(t *testing.T) {
 	}
 
 	// Rows that were given to one writer in the wrong order.
-	name := filepath.Join(t.TempDir(), "tier-01.lists")
+	name := filepath.Join(t.TempDir(), "tier-01.pack")
 	for what, rows := range map[string][]layers.Row{"twice": {{Key: 1, Word: 6}, {Key: 1, Word: 6}}, "down": {{Key: 8, Word: 6}, {Key: 2, Word: 6}}} {
 		f := must.Get(os.Create(name))(t)
 		w := layers.NewPartWriter(f, g, 1, layers.Values)

@@ -245,11 +245,11 @@ func (r *reducer) open(out *Outbox) (err error) {
 		r.states, err = r.create(StatesName(r.o.Part), States)
 	}
 	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
-		r.shard, err = r.create(PartName(r.o.Part), r.writes.Shard)
+		r.shard, err = r.create(jobdir.PartName(r.o.Part), r.writes.Shard)
 	}
 	if r.writes.Shards && r.writes.Shard == Values && r.pairs && err == nil {
 		var file io.WriteCloser
-		if file, err = r.o.Create(jobdir.ShardName(jobdir.TableRows, r.o.Part)); err == nil {
+		if file, err = r.o.Create(jobdir.ShardName(jobdir.TablePart, r.o.Part)); err == nil {
 			r.table = NewTableWriter(file, r.g, r.o.Tier)
 		}
 	}

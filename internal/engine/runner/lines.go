@@ -155,7 +155,7 @@ func (j *Job) WriteShard(i int, lines io.Reader) error {
 		}
 		return nil
 	}
-	out, err := j.create(layers.PartName(i))
+	out, err := j.create(jobdir.PartName(i))
 	if err != nil {
 		return err
 	}

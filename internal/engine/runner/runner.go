@@ -43,7 +43,7 @@ type Job struct {
 	// cluster may write as many parts as it has reducers.
 	Reducers int
 	// Table is set if the table lacks the tier, to all of whose positions the job gives values. Its shards of the table,
-	// see jobdir.TableBlocks, are written by the runner, or from the parts by WriteTable. Parts is set if the parts are
+	// see jobdir.TablePart, are written by the runner, or from the parts by WriteTable. Parts is set if the parts are
 	// needed beside them.
 	Table, Parts bool
 	// Half, if it is not nil, is the stored half of the game, to which the output is restricted.

@@ -68,7 +68,7 @@ func TestOpenLines(t *testing.T) {
 	for _, job := range []*runner.Job{
 		{Step: step.Possible, Tier: 3, Inbox: []*layers.Dir{open("data_first2")}},
 		{Step: step.Solve, Tier: 2, Edges: []string{filepath.Join(dir, "data_first2")}, Inbox: []*layers.Dir{open("data_second3")}},
-		{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.lists"), filepath.Join(dir, "table/tier-03.lists")}},
+		{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.pack"), filepath.Join(dir, "table/tier-03.pack")}},
 	} {
 		job.FS, job.Method = store.Local{}, game.MethodOf(g)
 		sources := must.Get(job.Rows(g))(t)

@@ -30,7 +30,7 @@ func (j *Job) WriteTable(ctx context.Context) error {
 	if g == nil {
 		return jobdir.WriteShard(ctx, j.FS, parts, create, 0, j.Method.Blocks, j.Tier)
 	}
-	out, err := create(jobdir.ShardName(jobdir.TableRows, 0))
+	out, err := create(jobdir.ShardName(jobdir.TablePart, 0))
 	if err != nil {
 		return err
 	}

@@ -287,7 +287,7 @@ func TestLayersUntil(t *testing.T) {
 		}
 	}
 	o.UntilTier, o.KeepAll, o.LateKeep = -1, true, true
-	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all is no longer possible: _to-00000.lists in data_first0 has been deleted") {
+	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all is no longer possible: _to-00000.pack in data_first0 has been deleted") {
 		t.Errorf("with all kept: %v", err)
 	}
 	o.KeepAll, o.LateKeep = false, false

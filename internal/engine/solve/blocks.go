@@ -69,7 +69,7 @@ func (b *byBlocks) open(d *dir, forward bool) error {
 }
 
 func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
-	job, from := c.job(step.Solve), table.TierFile(b.g, c.tier+1)
+	job, from := c.job(step.Solve), table.TierFile(c.tier+1)
 	if c.forward {
 		job.Step, from = step.Possible, first(c.tier-1)
 	} else if job.Predecessors = b.data.Dir(first(c.tier)); job.Parts || b.whole {

@@ -81,7 +81,7 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 // namesTiers reports whether the seal of the table names all its files.
 func (r *run) namesTiers(seal *store.Seal) bool {
 	for tier := range game.LastTier(r.g.Game) + 1 {
-		if len(table.TierShards(seal, r.g.Game, tier)) == 0 {
+		if len(table.TierShards(seal, tier)) == 0 {
 			return false
 		}
 	}

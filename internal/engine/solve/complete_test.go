@@ -245,7 +245,7 @@ func TestPartInTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := must.Get(os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0))))(t)
-	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(g, 12)), part, 0o666))
+	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(12)), part, 0o666))
 	o.Runner = &inline.Runner{}
 	var output []string
 	o.Report = texts(func(text string) { output = append(output, text) })
@@ -253,7 +253,7 @@ func TestPartInTable(t *testing.T) {
 	if err != nil || r.Positions != 195472 {
 		t.Errorf("%d positions, %v", r.Positions, err)
 	}
-	if len(output) != 1 || !strings.HasPrefix(output[0], filepath.Join(dir, table.TierFile(g, 12))+": damaged: ") {
+	if len(output) != 1 || !strings.HasPrefix(output[0], filepath.Join(dir, table.TierFile(12))+": damaged: ") {
 		t.Errorf("output %q", output)
 	}
 	if n, err := verify(dir, g); err != nil || n != 195472 {
@@ -270,12 +270,12 @@ func TestTableUnsealedFirst(t *testing.T) {
 		damage func(dir string) error
 		stays  bool // whether the last tier stays
 	}{
-		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(g, 5))) }, true},
+		{"a tier is gone", func(dir string) error { return os.Remove(filepath.Join(dir, table.TierFile(5))) }, true},
 		{"the seal is empty", func(dir string) error { return os.Truncate(filepath.Join(dir, table.Dir, store.Success), 0) }, false},
 	} {
 		dir, _ := solved(t, g, nil)
 		last := func() os.FileInfo {
-			return must.Get(os.Stat(filepath.Join(dir, table.TierFile(g, 9))))(t)
+			return must.Get(os.Stat(filepath.Join(dir, table.TierFile(9))))(t)
 		}
 		before := last()
 		must.OK(t, test.damage(dir))
@@ -314,7 +314,7 @@ func TestTemporaryInTable(t *testing.T) {
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))
 	dir, _ := solved(t, g, nil)
-	name := filepath.Join(dir, table.TierFile(g, 0))
+	name := filepath.Join(dir, table.TierFile(0))
 	file := must.Get(os.Create(name))(t)
 	w := jobdir.NewWriter(file, game.HalfOf(g), 0)
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))

@@ -13,24 +13,22 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
-	"github.com/treereduce/treereduce/table"
 )
 
-// TestFormat3 reads data directories of games by blocks that this program made in format 3: it verifies
-// the finished ones, in which no job may run again, and finishes the others, stopped after tier
-// 2, whose complete jobs may not run again either. A program with a later format must do the
-// same, or refuse them by their version. Every file that it writes, in a new directory or after the stop, has the
-// bytes of format 3, except tables, which are compact now.
-func TestFormat3(t *testing.T) {
-	old := filepath.Join("testdata", "format3")
+// TestFormat4 reads data directories that this program made in format 4: it verifies the finished ones, in which no job may
+// run again, and finishes the others, stopped after tier 2, whose complete jobs may not run again either. A program with a
+// later format must do the same, or refuse them by their version. Every file that it writes, in a new directory or after the
+// stop, has the bytes of format 4.
+func TestFormat4(t *testing.T) {
+	old := filepath.Join("testdata", "format4")
 	for _, test := range []struct {
 		spec, finished string
 		positions      uint64
 		stopped        []string
 	}{
-		{"connectn width=3 height=2 connect=2", "blocks", 45, nil},
-		{"connectn width=3 height=3 connect=3", "compact", 694, nil},
-		{"connectn width=3 height=3 connect=3", "shards", 694, nil}, // a compact table that two reducers have written
+		{"connectn width=3 height=2 connect=2", "blocks", 45, []string{"blocks-stopped"}},
+		{"connectn width=3 height=3 connect=3", "shards", 694, nil}, // a table that two reducers have written
+		{"mnk width=3 height=2 connect=2", "layers", 38, []string{"layers-stopped"}},
 	} {
 		g := solvedtest.Game(t, test.spec)
 		want := filepath.Join(old, test.finished)
@@ -44,9 +42,6 @@ func TestFormat3(t *testing.T) {
 				}
 				o, ran := options(), &failing{at: -1}
 				o.Runner = ran
-				if name == "text-stopped" {
-					o.Lines, o.KeepAll = true, true
-				}
 				r, err := solveInto(t, dir, g, o, store.Resume)
 				if err != nil || r.Positions != test.positions {
 					t.Fatalf("%d positions, %v; want %d", r.Positions, err, test.positions)
@@ -65,7 +60,7 @@ func TestFormat3(t *testing.T) {
 				solvedtest.Same(t, store.Local{}, dir, want)
 				if name != test.finished {
 					sameFiles(t, dir, want)
-					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier, made.Lines, made.KeepAll = 2, o.Lines, o.KeepAll })
+					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier = 2 })
 					sameFiles(t, dir, filepath.Join(old, name))
 				}
 			})
@@ -77,25 +72,6 @@ func TestFormat3(t *testing.T) {
 	}
 }
 
-// TestEarlierRows checks that a directory in which an earlier version has solved a game, or begun to, is refused if that
-// game is solved by layers now, and that nothing in it changes.
-func TestEarlierRows(t *testing.T) {
-	for name, spec := range map[string]string{"lists": "mnk width=3 height=2 connect=2", "states-stopped": "quickcross width=2 height=2 connect=2",
-		"blocks-stopped": "connectn width=3 height=2 connect=2", "text-stopped": "connectn width=3 height=2 connect=2"} {
-		dir := t.TempDir()
-		must.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "format3", name))))
-		want := all(t, dir)
-		_, err := solveInto(t, dir, solvedtest.Game(t, spec), options(), store.Resume)
-		if err == nil || !strings.Contains(err.Error(), "made by an earlier version of this program, which solved "+spec+" in another way: driver solve --overwrite starts over") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if diff := storetest.Differences(all(t, dir), want); diff != nil {
-			t.Errorf("%s: %v", name, diff)
-		}
-		must.Get(solveInto(t, dir, solvedtest.Game(t, spec), options(), store.Overwrite))(t)
-	}
-}
-
 // sameFiles checks that two data directories have the same files, byte for byte, if want is finished only those of the
 // result.
 func sameFiles(t *testing.T, dir, want string) {
@@ -103,8 +79,7 @@ func sameFiles(t *testing.T, dir, want string) {
 	got, wanted, stopped := all(t, dir), all(t, want), strings.HasSuffix(want, "-stopped")
 	for _, files := range []map[string]string{got, wanted} {
 		maps.DeleteFunc(files, func(name, _ string) bool {
-			return name == "/"+store.ManifestFile || strings.HasPrefix(name, "/data_") && !stopped ||
-				strings.HasPrefix(name, "/"+table.Dir) && filepath.Base(want) == "blocks"
+			return name == "/"+store.ManifestFile || strings.HasPrefix(name, "/data_") && !stopped
 		})
 	}
 	if diff := storetest.Differences(got, wanted); diff != nil || len(got) == 0 {

@@ -171,7 +171,7 @@ func TestShards(t *testing.T) {
 	const tier = 9
 	g := rules(t, 4, 4, 3)
 	half := game.HalfOf(g)
-	for lost, want := range []string{"[tier-09.blocks]", "[tier-09.blocks]", "[tier-09-00000.blocks tier-09-00001.blocks]"} {
+	for lost, want := range []string{"[tier-09.pack]", "[tier-09.pack]", "[tier-09-00000.pack tier-09-00001.pack]"} {
 		dir, o := t.TempDir(), options()
 		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {
 			parts := *job
@@ -185,7 +185,7 @@ func TestShards(t *testing.T) {
 				if shard == lost {
 					continue
 				}
-				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TableBlocks, shard))))(t), half, tier)
+				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TablePart, shard))))(t), half, tier)
 				chunk := jobdir.NewChunk(half)
 				for _, rng := range ranges[shard*len(ranges)/2 : (shard+1)*len(ranges)/2] {
 					must.Get(c.Load(b, rng))(t)

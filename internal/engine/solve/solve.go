@@ -264,9 +264,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 		r.by = newLayers(r, r.g.Layers)
 	}
 	if r.data.Resumed {
-		if err := r.checkForm(); err != nil {
-			return err
-		}
 		r.report(Event{Kind: Resumed})
 		if err := r.resumeTable(ctx); err != nil {
 			return err
@@ -277,11 +274,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	var needs []string
-	if r.g.Layers != nil {
-		needs = append(needs, store.Layers)
-	}
-	if err := r.data.Remember(r.Remember, needs...); err != nil {
+	if err := r.data.Remember(r.Remember); err != nil {
 		return err
 	}
 	if err := r.runJobs(ctx); err != nil {
@@ -299,27 +292,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 		return nil
 	}
 	return r.end(ctx)
-}
-
-// checkForm returns an error if an earlier version of this program has made directories of jobs, whose files had other
-// names, or the table of a game that is solved by layers now.
-func (r *run) checkForm() error {
-	entries, err := r.data.FS.ReadDir(r.data.Path)
-	for _, e := range entries {
-		isJob := jobName.MatchString(e.Name())
-		old := (isJob || e.Name() == table.Dir) && r.g.Layers != nil && !r.data.Needs(store.Layers)
-		if isJob {
-			seal, err := store.ReadSeal(r.data.FS, r.data.Dir(e.Name()))
-			has := func(prefix string) bool {
-				return err == nil && seal != nil && slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, prefix) })
-			}
-			old = old || has(store.LinesPrefix) && !has(store.PartPrefix) || has(store.SentPrefix) && !has(store.OutboxPrefix) && len(seal.Deleted) == 0
-		}
-		if old {
-			return fmt.Errorf("%s: made by an earlier version of this program, which solved %s in another way: driver solve --overwrite starts over", r.data.Dir(e.Name()), r.g.Game.Spec())
-		}
-	}
-	return err
 }
 
 // execute runs a job of the given weight, a part of the work of the run. finish must commit the
@@ -363,7 +335,7 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 	r.report(e)
 	r.rebuilt(job.Name)
 	if job.Table {
-		r.rebuilt(table.TierFile(r.g.Game, job.Tier))
+		r.rebuilt(table.TierFile(job.Tier))
 	}
 	return nil
 }
@@ -509,7 +481,7 @@ func (r *run) setFinal(job *runner.Job) {
 	job.Tier = r.last
 	most := uint64(0)
 	for tier := range r.last + 1 {
-		name := r.data.Dir(table.TierFile(r.g.Game, tier))
+		name := r.data.Dir(table.TierFile(tier))
 		if tier > 0 || game.Listed(r.g.Game, r.g.Game.Start()) {
 			job.Input = append(job.Input, name)
 		}

@@ -24,7 +24,7 @@ const TiersSeal = "_tiers"
 
 // tabled returns the number of positions of a tier in the table; ok is false if the tier is not there.
 func (r *run) tabled(tier int) (n uint64, ok bool) {
-	for _, f := range table.TierShards(r.table, r.g.Game, tier) {
+	for _, f := range table.TierShards(r.table, tier) {
 		n, ok = n+f.Records, true
 	}
 	return n, ok
@@ -47,7 +47,7 @@ func (r *run) resumeTable(ctx context.Context) (err error) {
 	switch {
 	case err == nil && old.Game == r.data.Game:
 		for tier := range r.last + 1 {
-			if err := r.reuse(ctx, tier, table.TierShards(old, r.g.Game, tier)); err != nil {
+			if err := r.reuse(ctx, tier, table.TierShards(old, tier)); err != nil {
 				return err
 			}
 		}
@@ -92,7 +92,7 @@ func (r *run) reuse(ctx context.Context, tier int, files []store.SealedFile) err
 			}
 		}
 		if jobdir.Damaged(err) {
-			r.notify(Damaged, table.TierFile(r.g.Game, tier), "%v: made again", err)
+			r.notify(Damaged, table.TierFile(tier), "%v: made again", err)
 			return nil
 		}
 		if err != nil {
@@ -110,8 +110,8 @@ const leastShard = 1 << 10
 // records of the tier. If the shards of tasks are not complete, because an earlier driver was killed while it moved
 // them, or are too small, another one is written from the parts.
 func (r *run) take(ctx context.Context, job *runner.Job, records int64) (size int64, err error) {
-	name := path.Base(table.TierFile(r.g.Game, job.Tier))
-	files, complete, err := shardsIn(job, path.Ext(name), records)
+	name := path.Base(table.TierFile(job.Tier))
+	files, complete, err := shardsIn(job, records)
 	if !job.Table || !complete || records < leastShard*int64(len(files)) && len(files) > 1 {
 		for _, f := range files {
 			err = errors.Join(err, job.FS.RemoveAll(path.Join(job.Output, f.Name)))
@@ -125,7 +125,7 @@ func (r *run) take(ctx context.Context, job *runner.Job, records int64) (size in
 		if err := job.WriteTable(ctx); err != nil {
 			return 0, err
 		}
-		if files, complete, err = shardsIn(job, path.Ext(name), records); err == nil && !complete {
+		if files, complete, err = shardsIn(job, records); err == nil && !complete {
 			err = &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("no values of its %s", numfmt.Count(records, "record"))}
 		}
 	}
@@ -154,8 +154,8 @@ func (r *run) take(ctx context.Context, job *runner.Job, records int64) (size in
 }
 
 // shardsIn returns the shards of the table in the output of a job, and whether they have all of its records.
-func shardsIn(job *runner.Job, suffix string, records int64) (files []store.SealedFile, complete bool, err error) {
-	shards, err := jobdir.Shards(job.FS, path.Join(job.Output, jobdir.TablePart+suffix))
+func shardsIn(job *runner.Job, records int64) (files []store.SealedFile, complete bool, err error) {
+	shards, err := jobdir.Shards(job.FS, path.Join(job.Output, jobdir.TablePart))
 	complete = true
 	for _, shard := range shards {
 		f, failed := jobdir.Seal(job.FS, shard)

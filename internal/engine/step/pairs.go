@@ -10,10 +10,10 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// readAhead is the number of bytes of a block file that are read at a time.
+// readAhead is the number of bytes of a pack file that are read at a time.
 const readAhead = 1 << 20
 
-// blockPairs is the packed encoding of the records of a step on blocks: it reads splits and block files, and writes and
+// blockPairs is the packed encoding of the records of a step on blocks: it reads splits and pack files, and writes and
 // reads pairs.
 type blockPairs struct {
 	*stream
@@ -165,10 +165,10 @@ func (c *blockPairs) eachBlock(t *jobdir.Tier, from, to uint64, b *block.Block, 
 	}
 	for ; i < t.Len(); i++ {
 		e, err := cursor.Entry(i)
-		if err != nil || e.Range >= to {
+		if err != nil || e.First >= to {
 			return err
 		}
-		if _, err := cursor.Load(b, e.Range); err != nil {
+		if _, err := cursor.Load(b, e.First); err != nil {
 			return err
 		}
 		if err := do(); err != nil {

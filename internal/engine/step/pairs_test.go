@@ -90,13 +90,13 @@ func wantPlace(job *runner.Job, input step.MapInput) error {
 	if err != nil {
 		return err
 	}
-	entries, err := file.Entries()
+	entries, err := file.Cells(file.Stages[0])
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if int64(e.Offset) == input.At && slices.ContainsFunc(input.Splits, func(s step.Split) bool {
-			return s.File == input.File && s.From <= e.Range && e.Range < s.To
+			return s.File == input.File && s.From <= e.First && e.First < s.To
 		}) {
 			return nil
 		}
@@ -200,11 +200,11 @@ func shardsOf(t *testing.T, dir string, g game.Tiered, reducers int) {
 	seal := must.Get(store.ReadSeal(store.Local{}, filepath.Join(dir, table.Dir)))(t)
 	most, large := 0, false
 	for tier := range g.Tiers() + 1 {
-		records, shards := uint64(0), table.TierShards(seal, g, tier)
+		records, shards := uint64(0), table.TierShards(seal, tier)
 		for _, f := range shards {
 			records += f.Records
 		}
-		whole := shards[0].Name == filepath.Base(table.TierFile(g, tier))
+		whole := shards[0].Name == filepath.Base(table.TierFile(tier))
 		if enough := records >= 1024*uint64(reducers); enough && whole && reducers > 1 || records < 1024 && !whole {
 			t.Errorf("tier %d, %d positions by %d reducers: %s", tier, records, reducers, shards[0].Name)
 		} else if enough {
@@ -227,7 +227,7 @@ func (r *spoiled) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 	if err != nil || job.Step != step.Solve {
 		return stats, err
 	}
-	shards, err := jobdir.Shards(job.FS, filepath.Join(job.Output, jobdir.TableBlocks))
+	shards, err := jobdir.Shards(job.FS, filepath.Join(job.Output, jobdir.TablePart))
 	if err == nil && len(shards) > 0 {
 		err = r.spoil(shards[len(shards)-1])
 	}
@@ -277,12 +277,12 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"a line that is no split", mapError(possible, "part-00000.blocks 0 ff"), "stdin:1: expected an input split"},
+		{"a line that is no split", mapError(possible, "part-00000.pack 0 ff"), "stdin:1: expected an input split"},
 		{"a tier below all", mapError(job(step.Solve, -5), ""), "no tier -5 can be written of a game with tiers 0 to 16"},
 		{"a tier above all", reduceError(job(step.Possible, 17), 0, nil), "no tier 17"},
 		{"the first tier, forward", mapError(job(step.Possible, 0), ""), "no tier 0"},
 		{"the last tier, back", reduceError(job(step.Solve, 16), 0, nil), "no tier 16"},
-		{"a file that is not there", mapError(possible, dir+"/part-00000.blocks\t0\tff"), "no such file"},
+		{"a file that is not there", mapError(possible, dir+"/part-00000.pack\t0\tff"), "no such file"},
 		{"a partition too many", reduceError(possible, 2, nil), "partition 2: expected one of 2"},
 		{"a range of another reducer", reduceError(possible, 0, streamfmt.AppendPair(nil, borders[1], []byte("x"))), "expected a range from 0x0 on and below"},
 		{"ranges in the wrong order", reduceError(possible, 1, streamfmt.AppendPair(oneRange(borders[1]+1), borders[1], nil)), fmt.Sprintf("found %#x", borders[1])},

@@ -13,7 +13,7 @@ import (
 // A Split is a part of the input of a mapper of packed records: the blocks of one file with
 // ranges from From up to, but not including, To, or its cells of rows with these numbers.
 type Split struct {
-	File     string // the path of a block file, or of a list file
+	File     string // the path of a pack file
 	From, To uint64
 }
 

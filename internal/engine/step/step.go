@@ -7,9 +7,9 @@
 // encodings, selected by Options.Reducers:
 //
 //	                     lines            packed
-//	input of the map     lines            splits: lines that name ranges of a block file
+//	input of the map     lines            splits: lines that name ranges of a pack file
 //	messages             lines            pairs: a range, and a packed block
-//	output of the reduce lines            block files
+//	output of the reduce lines            pack files
 //
 // Reading and writing an encoding (blockCells) is separate from the work on blocks.
 package step

@@ -64,13 +64,6 @@ type clearingError struct{ error }
 
 func (clearingError) Is(target error) bool { return target == ErrClearing }
 
-// tableOption is the option with which earlier versions recorded the size of a table, and smallTable its
-// value for a table that lacks every second tier.
-const (
-	tableOption = "table"
-	smallTable  = "small"
-)
-
 // ErrNewer is returned by ReadManifest and Create for a directory in the format of a later version of
 // this program. In no Mode does Create change anything there.
 var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
@@ -117,12 +110,15 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	if err != nil && json.Unmarshal(text, &other) == nil {
 		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
 	}
+	if slices.Contains(m.Needs, rowsNeed) {
+		m.Format, m.Needs = FormatVersion-1, nil
+	}
 	by := cmp.Or(other.Program, "a later version of this program")
 	unknown := slices.DeleteFunc(slices.Clone(m.Needs), func(need string) bool { return slices.Contains(known, need) })
 	switch {
 	case len(unknown) > 0:
 		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by %s: %w", dir, strings.Join(unknown, ", "), by, ErrNewer)
-	case m.Format > versionOf(m.Needs):
+	case m.Format > FormatVersion:
 		return nil, fmt.Errorf("data directory %s: of format version %d, written by %s; this program reads version %d: %w", dir, m.Format, by, FormatVersion, ErrNewer)
 	case err == nil && m.Format == 0:
 		return nil, fmt.Errorf("%w: %s", &DamageError{name, "damaged: it has no format version"}, overwriteAdvice)
@@ -130,8 +126,6 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
-	case m.Options[tableOption] == smallTable:
-		return nil, fmt.Errorf("data directory %s: an earlier version made its table small (without every second tier), which this version does not read: %s", dir, overwriteAdvice)
 	case m.Clearing:
 		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
 	}
@@ -318,7 +312,7 @@ func (d *Data) takeUp(mode Mode) error {
 }
 
 func (d *Data) writeManifest(clearing bool) error {
-	text, err := MarshalSummed(Manifest{versionOf(d.needs), d.Game, d.Options, d.needs, clearing})
+	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, d.needs, clearing})
 	if err != nil {
 		return err
 	}
@@ -353,9 +347,6 @@ func (d *Data) Remember(options map[string]string, needs ...string) error {
 	d.Options, d.needs = options, all
 	return d.writeManifest(false)
 }
-
-// Needs reports whether the manifest lists a need.
-func (d *Data) Needs(need string) bool { return slices.Contains(d.needs, need) }
 
 // OwnFile reports whether a name in a job's directory is one that treereduce uses there. Files
 // with other names are not ours: they are neither read nor deleted.

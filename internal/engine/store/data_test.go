@@ -110,18 +110,19 @@ func TestForeign(t *testing.T) {
 // or without one, may be overwritten.
 func TestOtherFormats(t *testing.T) {
 	for _, test := range []struct{ manifest, want string }{
-		{`{"format": 4, "program": "treereduce v1.9"}`, "of format version 4, written by treereduce v1.9; this program reads version 3: use the program that wrote it"},
-		{`{"format": 9, "game": ["x"]}`, "of format version 9, written by a later version of this program; this program reads version 3: use"},
-		{summed(t, `{"format": 4, "game": "`+spec+`"}`), "of format version 4, written by a later"},
+		{`{"format": 5, "program": "treereduce v1.9"}`, "of format version 5, written by treereduce v1.9; this program reads version 4: use the program that wrote it"},
+		{`{"format": 9, "game": ["x"]}`, "of format version 9, written by a later version of this program; this program reads version 4: use"},
+		{summed(t, `{"format": 5, "game": "`+spec+`"}`), "of format version 5, written by a later"},
 		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["lists/9", "blocks/9"]}`), "it needs lists/9, blocks/9, which this program does not know, written by a later version of this program: use"},
 		{summed(t, `{"format": 4, "needs": ["lists/9"], "more": 1}`), "it needs lists/9, which"},
 		{`{"format": 5, "program": "treereduce v1.9", "needs": ["lists/9"]}`, "it needs lists/9, which this program does not know, written by treereduce v1.9: use"},
-		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 3: driver solve --overwrite starts over"},
+		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["layers/1"]}`), "of format version 3, this program reads version 4: driver solve --overwrite starts over"},
+		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 4: driver solve --overwrite starts over"},
 		{summed(t, `{"format": 0, "game": "`+spec+`"}`), "damaged: it has no format version: driver solve --overwrite starts over"},
 	} {
 		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
 			dir, newer := t.TempDir(), !strings.Contains(test.want, "--overwrite")
-			for _, name := range []string{"table/tier-00.blocks", "jobs.json", "_lock", "_attempt-x-0123456789", store.ManifestFile} {
+			for _, name := range []string{"table/tier-00.pack", "jobs.json", "_lock", "_attempt-x-0123456789", store.ManifestFile} {
 				must.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o777))
 				must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(test.manifest), 0o666))
 			}
@@ -140,8 +141,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestNeeds resumes a run of an earlier version, and one that has lost power, with a need: the manifest has it, and the
-// later version, before the first file that needs it can be on disk. A program that does not know the need changes
+// TestNeeds resumes a run of an earlier version, and one that has lost power, with a need: the manifest has it before the first file that needs it can be on disk. A program that does not know the need changes
 // nothing, one that does keeps it until it starts over.
 func TestNeeds(t *testing.T) {
 	dir, disk, options := filepath.Join(t.TempDir(), "data"), new(storetest.Disk), map[string]string{"keep": "final"}
@@ -163,7 +163,7 @@ func TestNeeds(t *testing.T) {
 	}
 	in(store.Fresh)
 	earlier := manifest()
-	if want := summed(t, `{"format": 3, "game": "`+spec+`", "options": {"keep": "final"}}`); earlier != want {
+	if want := summed(t, `{"format": 4, "game": "`+spec+`", "options": {"keep": "final"}}`); earlier != want {
 		t.Errorf("without needs: %s, want %s", earlier, want)
 	}
 	forget := store.Know("lists/9")

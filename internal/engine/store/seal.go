@@ -32,11 +32,11 @@ type SealedFile struct {
 	Name    string `json:"name"`
 	Length  int64  `json:"length"`
 	Records uint64 `json:"records"`
-	// Sum is the CRC-32C of all bytes. For a block file or a range file it covers only the
+	// Sum is the CRC-32C of all bytes. For a pack file it covers only the
 	// head, directory, summary and tail, from which the checksums of everything else are
 	// verified; see package streamfmt.
 	Sum uint32 `json:"crc32c"`
-	// Content is the checksum of the content of a compact block file, in hexadecimal; see streamfmt.File.Content.
+	// Content is the checksum of the content of a compact pack file, in hexadecimal; see streamfmt.File.Content.
 	Content string `json:"content,omitempty"`
 }
 

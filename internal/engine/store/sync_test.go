@@ -43,7 +43,7 @@ func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 	must.OK(t, data.FS.Sync(data.Path))
 	tiers := &store.Seal{Game: spec, Job: "table"}
 	dir := attempt(t, data, "table")
-	for _, name := range []string{"tier-01.blocks", "tier-00.blocks"} {
+	for _, name := range []string{"tier-01.pack", "tier-00.pack"} {
 		file(dir, name)
 		must.OK(t, data.CommitFile(filepath.Join(dir, name), "table/"+name))
 		tiers.Files = append(tiers.Files, store.SealedFile{Name: name, Length: 4})

@@ -38,7 +38,7 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	}
 	compact := false
 	for name := range maps.Clone(files) {
-		if of := jobdir.ShardOf(name); of != name && path.Ext(of) == jobdir.ListsSuffix {
+		if of := jobdir.ShardOf(name); of != name {
 			compact = true
 			err := errors.Join(joinRows(fsys, got, of, files), joinRows(store.Local{}, want, of, wanted))
 			if err != nil {
@@ -48,7 +48,7 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		a, b := newBlockReader(fsys, got, name, files), newBlockReader(store.Local{}, want, name, wanted)
-		if a == nil || b == nil || a.file.Model() == nil {
+		if a == nil || b == nil || a.file.Model == nil {
 			continue
 		}
 		compact = true
@@ -69,7 +69,7 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	return append(diff, storetest.Differences(files, wanted)...)
 }
 
-// joinRows replaces a list file of a directory, or its shards, by their rows.
+// joinRows replaces the file of a tier by layers, or its shards, by their rows.
 func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	seal, err := store.ReadSeal(fsys, dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	}
 	sealed := slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) != name })
 	g, err := all.Kinds().Parse(seal.Game)
-	if err != nil {
+	if err != nil || game.MethodOf(g).Blocks != nil {
 		return err
 	}
 	tier := 0
@@ -118,14 +118,15 @@ func sealOf(fsys store.FS, dir string, files map[string]string) (string, error) 
 type blockReader struct {
 	fsys  store.FS
 	names []string        // paths of the tier's files
-	file  *streamfmt.File // the first file
+	file  *streamfmt.File // the first file that has blocks
+	tier  int             // of its blocks
 
 	*jobdir.Tier
 	cursor *jobdir.TierCursor
 	block  block.Block
 }
 
-// newBlockReader returns a reader of the block file of which name is a shard, or of all of these shards; nil: there
+// newBlockReader returns a reader of the pack file of which name is a shard, or of all of these shards; nil: there
 // is none. files are those of the directory.
 func newBlockReader(fsys store.FS, dir, name string, files map[string]string) *blockReader {
 	r := &blockReader{fsys: fsys}
@@ -137,12 +138,17 @@ func newBlockReader(fsys store.FS, dir, name string, files map[string]string) *b
 	if r.names == nil {
 		return nil
 	}
-	text := files[path.Base(r.names[0])]
-	file, err := streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), "")
-	if err != nil {
-		return nil
+	for _, name := range r.names {
+		text := files[path.Base(name)]
+		file, err := streamfmt.OpenFile(strings.NewReader(text), int64(len(text)), "")
+		if err != nil || file.Kind != streamfmt.Blocks && file.Kind != streamfmt.HalfBlocks {
+			return nil
+		}
+		if r.file = file; len(file.Stages) > 0 {
+			r.tier = file.Stages[0]
+			break
+		}
 	}
-	r.file = file
 	return r
 }
 
@@ -161,30 +167,30 @@ func (r *blockReader) open(g game.Tiered, number int) (err error) {
 	return err
 }
 
-// read reads the i-th block. The index of a compact file has its number of records.
+// read reads the i-th block, of which the index has the number of records.
 func (r *blockReader) read(i int) error {
 	e, err := r.cursor.Entry(i)
 	if err != nil {
 		return err
 	}
-	if _, err := r.cursor.Load(&r.block, e.Range); err != nil {
+	if _, err := r.cursor.Load(&r.block, e.First); err != nil {
 		return err
 	}
-	if n := r.block.Count(); n == 0 || r.file.Model() != nil && n != e.MostRecords() {
-		return fmt.Errorf("%s: range %#x has %d positions, and %d in the index", r.names[0], e.Range, n, e.MostRecords())
+	if n := r.block.Count(); n == 0 || n != int(e.Records) {
+		return fmt.Errorf("%s: range %#x has %d positions, and %d in the index", r.names[0], e.First, n, e.Records)
 	}
 	return nil
 }
 
 // compareTiers compares all positions and values of two tiers, and the numbers of those with each value.
 func compareTiers(got, want *blockReader) error {
-	parsed, err := all.Kinds().Parse(want.file.Spec())
+	parsed, err := all.Kinds().Parse(want.file.Spec)
 	if err != nil {
 		return err
 	}
 	g := jobdir.Stored(parsed.(game.Tiered))
 	for _, r := range []*blockReader{got, want} {
-		if err := r.open(g, want.file.Tier()); err != nil {
+		if err := r.open(g, want.tier); err != nil {
 			return err
 		}
 		defer r.Close()

@@ -25,7 +25,7 @@ const changedTier = 9
 // compact.
 func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *block.Block)) {
 	t.Helper()
-	name := filepath.Join(dir, table.TierFile(g, changedTier))
+	name := filepath.Join(dir, table.TierFile(changedTier))
 	text := must.Get(os.ReadFile(name))(t)
 	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, changedTier))(t)
 	defer tier.Close()
@@ -33,13 +33,13 @@ func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *
 	var out bytes.Buffer
 	var p streamfmt.Packer
 	file := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), name))(t)
-	m := file.Model()
+	m := file.Model
 	if plain {
 		m = nil
 	} else {
 		p.SetCompact(game.DeducerOf(g), m)
 	}
-	w := must.Get(streamfmt.NewCompactWriter(&out, g.Spec(), changedTier, true, m))(t)
+	w := streamfmt.NewWriter(&out, g.Spec(), streamfmt.HalfBlocks, m)
 	c, b := tier.Cursor(0), new(block.Block)
 	for _, rng := range ranges {
 		must.Get(c.Load(b, rng))(t)
@@ -58,7 +58,7 @@ func TestTableDifferences(t *testing.T) {
 	whole := Game(t, "connectn width=4 height=4 connect=3")
 	g := game.HalfOf(whole.(game.Tiered))
 	want := Dir(t, whole, func(o *solve.Options) { o.Lines, o.Reducers = true, 3 })
-	name := filepath.Base(table.TierFile(g, changedTier))
+	name := filepath.Base(table.TierFile(changedTier))
 	for _, test := range []struct {
 		what   string
 		plain  bool

@@ -344,7 +344,7 @@ func TestAPIDamaged(t *testing.T) {
 	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	packed := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), files[0]))(t)
-	entries := must.Get(packed.Entries())(t)
+	entries := must.Get(packed.Cells(10))(t)
 	text[entries[0].Offset] ^= 1
 	must.OK(t, os.WriteFile(files[0], text, 0o666))
 	c, status := newClient(t, tab), map[int]int{}

@@ -295,8 +295,8 @@ func TestKnown(t *testing.T) {
 func TestMissing(t *testing.T) {
 	g := solved.Game(t, "connectn width=3 height=3 connect=3")
 	dir := solved.Dir(t, g)
-	out := must.Get(os.Create(filepath.Join(dir, table.TierFile(g, 1))))(t)
-	must.OK(t, errors.Join(must.Get(streamfmt.NewHalfWriter(out, g.Spec(), 1))(t).Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
+	out := must.Get(os.Create(filepath.Join(dir, table.TierFile(1))))(t)
+	must.OK(t, errors.Join(streamfmt.NewWriter(out, g.Spec(), streamfmt.HalfBlocks, nil).Close(), out.Close(), table.Seal(store.Local{}, dir, g.Spec())))
 	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	server := httptest.NewServer(must.Get(New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: dir, Table: tab}}}))(t).Handler())

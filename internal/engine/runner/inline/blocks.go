@@ -21,13 +21,13 @@ type blockWork struct {
 	step         step.Step
 	input        *jobdir.Tier     // nil in init
 	predecessors *jobdir.Tier     // for solve only
-	near         *jobdir.Near     // the decoded blocks of input
+	cache        *jobdir.Cache    // of input
 	balanced     *images.Balanced // nil: the output has no balanced positions
 
 	deduce  block.Deducer   // nil: the output is no table with compact blocks
 	compact *jobdir.Compact // the form of the output, if it is
 
-	kept   *jobdir.Kept // the output, for the next job; nil: it does not stay in memory
+	kept   *jobdir.Cache // of the output, for the next job; nil: it does not stay in memory
 	shards []*jobdir.Writer
 
 	receivers images.RangeSet // the ranges that receive messages, and those with images
@@ -43,7 +43,7 @@ func (w *blockWork) open(ctx context.Context) error {
 	if w.OnlyTable() {
 		w.deduce = game.DeducerOf(w.g)
 	}
-	needs, err := w.needs(w.runner.memory() / nearShare)
+	needs, err := w.needs()
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (w *blockWork) newChunk() *jobdir.Chunk {
 func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
 	name := jobdir.PartName(number)
 	if w.OnlyTable() {
-		name = jobdir.ShardName(jobdir.TableBlocks, number)
+		name = jobdir.ShardName(jobdir.TablePart, number)
 	}
 	file, err := w.create(name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (w *blockWork) count(c *jobdir.Chunk) {
 }
 
 func (w *blockWork) newWorker() func(rangeTask, *jobdir.Chunk) error {
-	reduce := w.reducer(w.balanced.Merger(w.messages(w.near)))
+	reduce := w.reducer(w.balanced.Merger(w.messages()))
 	return func(t rangeTask, out *jobdir.Chunk) error {
 		out.Reset()
 		for _, rng := range t.ranges {
@@ -175,25 +175,23 @@ func (w *blockWork) openCompact() (err error) {
 			counts[w.g.Values().Before(game.Value(v))] = n
 		}
 	}
-	reduce, index := w.reducer(w.balanced.Sampler(w.messages(w.near.Again()))), w.predecessors.Cursor(0)
-	w.compact, err = jobdir.NewCompact(w.g, w.Tier, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
+	reduce, index := w.reducer(w.balanced.Sampler(w.messages())), w.predecessors.Cursor(0)
+	w.compact, err = jobdir.NewCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
 		e, err := index.Entry(i)
 		if err != nil {
 			return nil, err
 		}
-		return reduce(e.Range)
+		return reduce(e.First)
 	})
 	return err
 }
 
-// needs returns the memory needs of the job, and makes receivers and near. near takes at most the given number of
-// bytes, unless its smallest size takes more.
-func (w *blockWork) needs(nearMemory int) (needs, error) {
+// needs returns the memory needs of the job, and makes receivers and cache.
+func (w *blockWork) needs() (needs, error) {
 	g := w.g
 	n := needs{shared: g.Tables() + indexMemory(g.Ranges(w.Tier)), windows: 1}
 	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
-	near := &sections{bits: max(jobdir.NearBits, int(g.KeyBits()-g.LowBits())), most: nearMemory}
-	all := 0 // slots of the predecessors
+	all := 0                                              // slots of the predecessors
 	for _, t := range []*jobdir.Tier{w.input, w.predecessors} {
 		if t == nil {
 			continue
@@ -203,16 +201,14 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 			if err != nil {
 				return n, err
 			}
-			slots := len(g.Low(t.Number(), e.Range))
+			slots := len(g.Low(t.Number(), e.First))
 			largest = max(largest, slots)
-			if t == w.input {
-				near.add(e.Range, blockMemory(slots)+nearBlockMemory)
-			} else {
+			if t == w.predecessors {
 				all += block.ValuesMemory(slots + 1)
-				w.receivers.Add(e.Range)
+				w.receivers.Add(e.First)
 			}
 			if w.Step == step.Possible {
-				to = w.step.Outputs(to[:0], t.Number(), e.Range)
+				to = w.step.Outputs(to[:0], t.Number(), e.First)
 				for _, rng := range to {
 					largest = max(largest, len(g.Low(w.Tier, rng)))
 					w.receivers.Add(rng)
@@ -230,25 +226,25 @@ func (w *blockWork) needs(nearMemory int) (needs, error) {
 	n.chunk = func(slots int) int { return chunkMemory(slots, largest) }
 	if w.input != nil {
 		n.windows += int(g.KeyBits() - g.LowBits())
-		w.openNear(&n, near, largest)
+		w.openCache(&n)
 	}
 	w.openKept(&n, all)
 	return n, nil
 }
 
-// openNear makes near, and adds its memory to n. largest is the largest number of slots.
-func (w *blockWork) openNear(n *needs, s *sections, largest int) {
-	w.near = w.input.Near(uint(s.bits), w.readers)
-	decoded := 2*s.largest[s.bits] + jobdir.NearSpare*(blockMemory(largest)+nearBlockMemory)
-	last := w.runner.kept
-	if last == nil || !last.Of(w.input, w.Step == step.Solve) || last.Memory() > w.runner.spare(n)-decoded {
-		w.runner.kept = nil
-		n.shared += decoded
-		return
+// openCache makes cache, and adds its memory to n.
+func (w *blockWork) openCache(n *needs) {
+	r := w.runner
+	if last := r.kept; last != nil && last.Of(w.input, w.Step == step.Solve) && last.Memory() <= r.spare(n) {
+		w.cache = last
+		n.shared += last.Memory()
+	} else {
+		r.kept, w.cache = nil, jobdir.NewCache(0)
 	}
-	w.near.Use(last)
-	if n.shared += last.Memory(); last.Lacks() {
-		n.shared += decoded
+	if w.cache.Lacks() {
+		most := max(0, min(r.memory()/readShare, r.spare(n)))
+		w.cache.Limit(most)
+		n.shared += most
 	}
 }
 
@@ -256,7 +252,6 @@ func (w *blockWork) openNear(n *needs, s *sections, largest int) {
 func (w *blockWork) openKept(n *needs, solved int) {
 	r, bits, bytes := w.runner, w.g.KeyBits()-w.g.LowBits(), 0
 	switch {
-	case bits > jobdir.MostKeptBits:
 	case w.Step == step.Solve && w.deduce != nil:
 		bytes = min(solved, r.memory()/solvedShare)
 	case w.Step == step.Possible:
@@ -275,34 +270,6 @@ func (w *blockWork) openKept(n *needs, solved int) {
 			k.Reset(0, 0, false)
 		}
 	}
-}
-
-// A sections finds how many bits a range may have within its section, see jobdir.Near, so that the
-// blocks of each section take at most a number of bytes. At least it has jobdir.NearBits.
-type sections struct {
-	bits, most int
-	at         [65]uint64 // by bits: the number of the last section
-	size       [65]int    // the size of that section
-	largest    [65]int    // the size of the largest section
-}
-
-// add adds the block of a range that is above those before.
-func (s *sections) add(rng uint64, size int) {
-	for b := jobdir.NearBits; b <= s.bits; b++ {
-		if at := rng >> b; at != s.at[b] {
-			s.at[b], s.size[b] = at, 0
-		}
-		s.size[b] += size
-		s.largest[b] = max(s.largest[b], s.size[b])
-	}
-	for s.bits > jobdir.NearBits && s.largest[s.bits] > s.most {
-		s.bits--
-	}
-}
-
-// readers appends the ranges to which a block of the input sends messages.
-func (w *blockWork) readers(dst []uint64, rng uint64) []uint64 {
-	return w.step.Outputs(dst, w.input.Number(), rng)
 }
 
 // openBalanced makes balanced, unless there are no balanced positions.
@@ -330,20 +297,19 @@ func (w *blockWork) openBalanced(memory int) {
 
 // prepare stores the messages to balanced positions and their images.
 func (w *blockWork) prepare(ctx context.Context) error {
-	near := w.near.Again()
 	return w.balanced.Prepare(ctx, images.Pass{
 		Ranges:   &w.receivers,
-		Messages: func() images.Messages { return w.messages(near) },
+		Messages: w.messages,
 		Workers:  w.plan.workers,
 		Report:   func(share float64) { w.Report(runner.Progress{Share: w.before * share}) },
 	})
 }
 
 // messages returns a reader of the messages to ranges of the output.
-func (w *blockWork) messages(near *jobdir.Near) images.Messages {
+func (w *blockWork) messages() images.Messages {
 	p := &step.Puller{Step: w.step, Game: w.g, Tier: w.Tier}
-	if near != nil {
-		from := near.Cursor(w.plan.window)
+	if w.input != nil {
+		from := w.input.Cached(w.cache, w.plan.window)
 		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
 		from.Brief = w.deduce != nil            // no position that is open after Settle has a move that wins at once
 		p.From = from

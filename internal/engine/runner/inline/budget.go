@@ -7,7 +7,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/images"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -43,16 +42,14 @@ const (
 	aheadMemory    = 128 << 10 // read-ahead of a worker
 	listsAhead     = 2         // how many intervals a worker may be ahead of the writer
 
-	// nearShare is the divisor of memory for decoded blocks that the workers of a job share.
-	nearShare = 32
+	// readShare is the divisor of memory for blocks that a job decodes and keeps.
+	readShare = 32
 	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job, and
 	// reachedShare that for open positions.
 	solvedShare  = 4
 	reachedShare = 16
 	// blocksShare is the divisor of memory for blocks with their messages that wait for the images.
 	blocksShare = 16
-	// nearBlockMemory is the size of such a block without its slots, and of its entry in a map.
-	nearBlockMemory = 512
 
 	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare is the divisor for those of all tiers in the final job, and
 	// bandsShare that for what one of its workers needs to read their bands.
@@ -229,20 +226,18 @@ func leastBlocks(t game.Tiered, until int, final bool) int {
 	if until < 0 || until > t.Tiers() {
 		until = t.Tiers()
 	}
-	var all, most, slots float64
+	var all, most float64
 	for tier := range until + 1 {
 		n := t.Ranges(tier)
 		all += n
 		most = max(most, n)
-		slots = max(slots, min(t.Slots(tier)/n, float64(uint64(1)<<t.LowBits())))
 	}
 	ranges := 4 * most // the job's input and output, and the table's
 	if final {
 		ranges = max(ranges, all)
 	}
-	near := min(1<<jobdir.NearBits, most)
 	receivers := min(most*images.RangePage, math.Ldexp(1, int(t.KeyBits()-t.LowBits()))/8)
-	bytes := float64(indexMemory(ranges)) + receivers + 3*near*(slots+nearBlockMemory) + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
+	bytes := float64(indexMemory(ranges)) + receivers + float64(t.Tables()+ownMemory+coreMemory*runtime.GOMAXPROCS(0)+1<<20)
 	return int(min(bytes/9*10, 1<<62))
 }
 

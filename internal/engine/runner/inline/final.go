@@ -115,7 +115,7 @@ func (r *finalRanges) nextRange() (rng uint64, lines int, ok bool, err error) {
 			if err != nil {
 				return 0, 0, false, err
 			}
-			slots = min(slots, e.MostRecords())
+			slots = int(e.Records)
 		}
 		lines += slots
 		r.at[i]++

@@ -25,8 +25,8 @@ type Runner struct {
 	// Memory is how many bytes the process may use, see Least; 0 means 2 GiB.
 	Memory int
 
-	kept     *jobdir.Kept     // the output of the last job, if it is in memory: one of tiers
-	tiers    [2]jobdir.Kept   // the input and the output of a job
+	kept     *jobdir.Cache    // of the output of the last job, if it is in memory: one of tiers
+	tiers    [2]jobdir.Cache  // of the input and the output of a job
 	blocks   block.Memory     // has the blocks that a job keeps until it has sorted the images
 	layers   layerMemory      // reused from job to job
 	outboxes []*layers.Outbox // empty; reused from job to job
@@ -38,13 +38,13 @@ var _ runner.Halver = (*Runner)(nil)
 func (r *Runner) CanHalve() bool { return true }
 
 // keep keeps the output of a job, which is in these shards. k is nil if it is not in memory.
-func (r *Runner) keep(k *jobdir.Kept, shards []*jobdir.Writer) {
+func (r *Runner) keep(k *jobdir.Cache, shards []*jobdir.Writer) {
 	if k == nil {
 		return
 	}
 	var sums []uint32
 	for _, s := range shards {
-		sums = append(sums, s.Sum())
+		sums = append(sums, s.Sum)
 	}
 	k.Complete(sums)
 	r.kept = k
@@ -52,7 +52,7 @@ func (r *Runner) keep(k *jobdir.Kept, shards []*jobdir.Writer) {
 
 // drop releases the memory for jobs on blocks.
 func (r *Runner) drop() {
-	r.kept, r.tiers = nil, [2]jobdir.Kept{}
+	r.kept, r.tiers = nil, [2]jobdir.Cache{}
 	r.blocks.Reset(0)
 }
 

@@ -141,9 +141,9 @@ func (w *layerWork) newChunk() *rowChunk {
 func (w *layerWork) newShard(number int) (shard[*rowChunk], error) {
 	var s layerShard
 	if w.writes.Shards {
-		name := layers.PartName(number)
+		name := jobdir.PartName(number)
 		if w.OnlyTable() {
-			name = jobdir.ShardName(jobdir.TableRows, number)
+			name = jobdir.ShardName(jobdir.TablePart, number)
 		}
 		file, err := w.create(name)
 		if err != nil {
@@ -308,7 +308,7 @@ func (f *layerFinal) open(ctx context.Context) (err error) {
 
 // imagesName is the name of the file of positions and images in the directory of a final job, which has it only
 // while the job runs.
-const imagesName = "_images.lists"
+const imagesName = "_images" + jobdir.Suffix
 
 // withImages replaces the rows that the job reads by those with all images.
 func (f *layerFinal) withImages(ctx context.Context, g game.Symmetric) error {

@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // An outgoing collects the rows that the workers of a job send. Each worker has its own outbox.
@@ -38,7 +38,7 @@ type sender struct {
 // newSender returns the outbox of a worker, which buffers up to most rows.
 func (t *outgoing) newSender(most int) *sender {
 	w := new(sender)
-	w.Outbox = layers.NewOutbox(t.g, t.kind, most, func(c *jobdir.Chunk) error { return t.boxes[w.partition].Append(c) })
+	w.Outbox = layers.NewOutbox(t.g, t.kind, most, func(p *streamfmt.Packer) error { return t.boxes[w.partition].Append(p) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if kept := &t.runner.outboxes; len(*kept) > 0 {

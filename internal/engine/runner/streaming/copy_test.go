@@ -59,10 +59,10 @@ func TestCopyCommands(t *testing.T) {
 	c, calls := copyBy(t, `case $2 in
 -ls) cat <<E
 drwxrwxrwx   - me me          0 2026-11-29 06:49 s3a://bucket/d/table
--rw-rw-rw-   1 me me          7 2026-11-29 06:49 s3a://bucket/d/table/tier-0.blocks
+-rw-rw-rw-   1 me me          7 2026-11-29 06:49 s3a://bucket/d/table/tier-0.pack
 -rw-rw-rw-   1 me domain users 8 2026-11-29 06:49 s3a://bucket/d/my 100% notes
 -rw-rw-rw-   1             5000000000 2026-11-29 06:49 s3a://bucket/d/treereduce.json
--rw-rw-rw-   1 me me          3 2026-11-29 06:49 s3a://bucket/d/table/tier-1.blocks._COPYING_
+-rw-rw-rw-   1 me me          3 2026-11-29 06:49 s3a://bucket/d/table/tier-1.pack._COPYING_
 -rw-rw-rw-   1 me me          3 2026-11-29 06:49 s3a://bucket/d/.distcp.tmp.attempt_1
 E
 ;;
@@ -71,7 +71,7 @@ esac
 echo '2026-11-21 19:01:11,528 WARN util.NativeCodeLoader: Unable to load native-hadoop library' >&2
 `)
 	files := must.Get(c.List(t.Context()))(t)
-	if want := (map[string]int64{"table/tier-0.blocks": 7, "treereduce.json": 5000000000, "my 100% notes": 8}); !maps.Equal(files, want) {
+	if want := (map[string]int64{"table/tier-0.pack": 7, "treereduce.json": 5000000000, "my 100% notes": 8}); !maps.Equal(files, want) {
 		t.Errorf("files %v, want %v", files, want)
 	}
 	if text := must.Get(c.Read(t.Context(), []string{"a", "b"}))(t); string(text) != "onetwo" {

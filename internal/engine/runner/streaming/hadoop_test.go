@@ -341,15 +341,15 @@ func testBlockLost(t *testing.T, s *site) {
 	s.forward(t, small, g.data, "--reducers 3")
 	d := s.start(t, small, g.data, "--resume --reducers 3 --cluster-bin "+s.programs(t, g.hold, "")+twoJobs)
 	g.wait(t, d)
-	s.loseBlocks(t, g.data+"/data_first6/part-00000.blocks")
+	s.loseBlocks(t, g.data+"/data_first6/_part-00000.pack")
 	g.open()
 	out, code := d.wait(t)
-	want := regexp.MustCompile(`(?m)^driver: data_second6: application_\d+_\d+: .*/data_first6/part-00000\.blocks: block 1 of 1 is lost: no data node has it`)
+	want := regexp.MustCompile(`(?m)^driver: data_second6: application_\d+_\d+: .*/data_first6/_part-00000\.pack: block 1 of 1 is lost: no data node has it`)
 	if code != 1 || !want.MatchString(out) {
 		t.Errorf("exit status %d, want 1 and the block: %s", code, out)
 	}
 	again := s.resume(t, small, g.data, twoJobs)
-	if !regexp.MustCompile(`/data_first6/part-00000\.blocks: block 1 of 1 is lost: no data node has it: run again\n`).MatchString(again) {
+	if !regexp.MustCompile(`/data_first6/_part-00000\.pack: block 1 of 1 is lost: no data node has it: run again\n`).MatchString(again) {
 		t.Errorf("the second run does not say that it made data_first6 again: %s", again)
 	}
 }

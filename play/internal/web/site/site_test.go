@@ -37,10 +37,10 @@ func TestWrite(t *testing.T) {
 	if !bytes.Equal(workers[0], workers[1]) || bytes.Equal(workers[0], workers[2]) {
 		t.Errorf("workers of two sites without tables and of one with a table:\n%s", bytes.Join(workers, nil))
 	}
-	name := filepath.Join(data, table.TierFile(g, 1))
+	name := filepath.Join(data, table.TierFile(1))
 	must.OK(t, os.WriteFile(name, must.Get(os.ReadFile(name))(t)[1:], 0o666))
 	dir, err := write(of)
-	if left := must.Get(os.ReadDir(dir))(t); err == nil || !strings.Contains(err.Error(), "tier-01.lists: changed while it was copied") || len(left) > 0 {
+	if left := must.Get(os.ReadDir(dir))(t); err == nil || !strings.Contains(err.Error(), "tier-01.pack: changed while it was copied") || len(left) > 0 {
 		t.Errorf("%v, %d files are left", err, len(left))
 	}
 }

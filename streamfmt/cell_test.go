@@ -43,8 +43,8 @@ func randomRows(r *rand.Rand, n, bits int, kind streamfmt.CellKind) []streamfmt.
 	return rows
 }
 
-// packList returns a list file of the rows by tier, appended piece rows at a time.
-func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.CellKind, piece int) []byte {
+// packRows returns a file of the rows by tier, appended piece rows at a time.
+func packRows(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.CellKind, piece int) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := streamfmt.NewWriter(&out, "game a=1", kind, nil)
@@ -66,8 +66,8 @@ func packList(t testing.TB, tiers map[int][]streamfmt.Row, kind streamfmt.CellKi
 	return out.Bytes()
 }
 
-// readList reads all rows of a list file, by tier.
-func readList(file []byte) (map[int][]streamfmt.Row, *streamfmt.File, error) {
+// readRows reads all rows of a file, by tier.
+func readRows(file []byte) (map[int][]streamfmt.Row, *streamfmt.File, error) {
 	f, err := streamfmt.OpenFile(bytes.NewReader(file), int64(len(file)), "x.pack")
 	if err != nil {
 		return nil, nil, err
@@ -93,7 +93,7 @@ func readList(file []byte) (map[int][]streamfmt.Row, *streamfmt.File, error) {
 	return tiers, f, nil
 }
 
-func TestListFile(t *testing.T) {
+func TestRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round, bits := range []int{1, 3, 8, 9, 20, 31, 33, 40, 57, 63, 64, 64} {
 		kind := streamfmt.CellKind(round % 3)
@@ -101,8 +101,8 @@ func TestListFile(t *testing.T) {
 		for range round {
 			tiers[r.IntN(1000)] = randomRows(r, 1+r.IntN(3000), bits, kind)
 		}
-		file := packList(t, tiers, kind, 1+r.IntN(2000))
-		got, f, err := readList(file)
+		file := packRows(t, tiers, kind, 1+r.IntN(2000))
+		got, f, err := readRows(file)
 		must.OK(t, err)
 		if !maps.EqualFunc(got, tiers, slices.Equal[[]streamfmt.Row]) {
 			t.Fatalf("%d bits: other rows came back", bits)
@@ -132,12 +132,12 @@ func TestListFile(t *testing.T) {
 	}
 }
 
-// TestListUntil checks that all rows of a cell up to a key are read, and none that is not in the cell.
-func TestListUntil(t *testing.T) {
+// TestRowsUntil checks that all rows of a cell up to a key are read, and none that is not in the cell.
+func TestRowsUntil(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
 	for bits := 1; bits <= 64; bits += 7 {
 		rows := randomRows(r, 3000, bits, streamfmt.Predecessors)
-		file := packList(t, map[int][]streamfmt.Row{0: rows}, streamfmt.Predecessors, 3000)
+		file := packRows(t, map[int][]streamfmt.Row{0: rows}, streamfmt.Predecessors, 3000)
 		f := must.Get(streamfmt.OpenFile(bytes.NewReader(file), int64(len(file)), "x.pack"))(t)
 		cells := must.Get(f.Cells(0))(t)
 		var c streamfmt.RowReader
@@ -154,13 +154,13 @@ func TestListUntil(t *testing.T) {
 	}
 }
 
-// TestListWords checks that a word that is too large for the kind of its list is refused, though
+// TestRowsWords checks that a word that is too large for the kind of its list is refused, though
 // the checksums are correct: as a value, 65,542 would be read as 6.
-func TestListWords(t *testing.T) {
+func TestRowsWords(t *testing.T) {
 	for kind, most := range mostWords {
 		for _, word := range []uint64{most, most + 1, most + 7} {
 			rows := []streamfmt.Row{{Key: 1, Word: 6}, {Key: 2, Word: word}, {Key: 3, Word: 6}}
-			_, _, err := readList(packList(t, map[int][]streamfmt.Row{3: rows}, streamfmt.CellKind(kind), 3))
+			_, _, err := readRows(packRows(t, map[int][]streamfmt.Row{3: rows}, streamfmt.CellKind(kind), 3))
 			var format *streamfmt.FormatError
 			if refused := errors.As(err, &format); refused != (word > most) {
 				t.Errorf("%s, word %d: %v", streamfmt.CellKind(kind), word, err)
@@ -169,19 +169,19 @@ func TestListWords(t *testing.T) {
 	}
 }
 
-// TestListFileDamage inverts bits of each byte of a file, and truncates the file at each byte.
-func TestListFileDamage(t *testing.T) {
+// TestRowsDamage inverts bits of each byte of a file, and truncates the file at each byte.
+func TestRowsDamage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 3))
-	file := packList(t, map[int][]streamfmt.Row{3: randomRows(r, 40, 20, streamfmt.Values), 70: randomRows(r, 30, 12, streamfmt.Values), 71: {}}, streamfmt.Values, 13)
+	file := packRows(t, map[int][]streamfmt.Row{3: randomRows(r, 40, 20, streamfmt.Values), 70: randomRows(r, 30, 12, streamfmt.Values), 71: {}}, streamfmt.Values, 13)
 	for i := range file {
 		damaged := bytes.Clone(file)
 		damaged[i] ^= byte(1 << r.IntN(8))
-		_, _, err := readList(damaged)
+		_, _, err := readRows(damaged)
 		var format *streamfmt.FormatError
 		if !errors.As(err, &format) || format.File != "x.pack" {
 			t.Errorf("byte %d turned over: %v", i, err)
 		}
-		if _, _, err := readList(file[:i]); !errors.As(err, &format) {
+		if _, _, err := readRows(file[:i]); !errors.As(err, &format) {
 			t.Errorf("cut at byte %d: %v", i, err)
 		}
 	}
@@ -189,7 +189,7 @@ func TestListFileDamage(t *testing.T) {
 		t.Errorf("an error below: %v", err)
 	}
 	if _, err := streamfmt.OpenFile(new(brokenOnce), 1000, "x.pack"); !errors.Is(err, errBroken) {
-		t.Errorf("an error of the first read of a block file: %v", err)
+		t.Errorf("an error of the first read of a file: %v", err)
 	}
 }
 

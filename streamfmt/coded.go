@@ -152,7 +152,7 @@ type cellCoder struct {
 	units        []byte
 }
 
-// append appends rows of a list of Values as a coded cell. ok is false if they cannot be coded: some steps are too
+// append appends rows of Values as a coded cell. ok is false if they cannot be coded: some steps are too
 // long, or the steps or the words have more than 256 symbols.
 func (c *cellCoder) append(dst []byte, rows []Row) (_ []byte, ok bool) {
 	if c.steps.codes == nil {

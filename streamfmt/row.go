@@ -21,7 +21,7 @@ func (k CellKind) maxWord() uint64 {
 	return math.MaxUint64 // a key, or a state
 }
 
-// MaxRowTimes is the largest number of moves that a message of a list can stand for.
+// MaxRowTimes is the largest number of moves that a message by layers can stand for.
 const MaxRowTimes = 1<<16 - 1
 
 // AppendRow appends the line of a row, with keys of width digits.
@@ -44,7 +44,7 @@ func AppendRow(dst []byte, r Row, kind CellKind, width int) []byte {
 	return append(dst, '\n')
 }
 
-// maxRowValue is the largest value in a list.
+// maxRowValue is the largest value of a row.
 const maxRowValue = 1<<16 - 1
 
 // ParseRow parses the line of a row, whose keys have width digits. If it is not a row, want

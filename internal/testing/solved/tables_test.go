@@ -57,7 +57,7 @@ func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *
 func TestTableDifferences(t *testing.T) {
 	whole := Game(t, "connectn width=4 height=4 connect=3")
 	g := game.HalfOf(whole.(game.Tiered))
-	want := Dir(t, whole, func(o *solve.Options) { o.Lines, o.Reducers = true, 3 })
+	want := Dir(t, whole, func(o *solve.Options) { o.Lines, o.KeepAll, o.Reducers = true, true, 3 })
 	name := filepath.Base(table.TierFile(changedTier))
 	for _, test := range []struct {
 		what   string

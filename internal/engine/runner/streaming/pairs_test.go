@@ -126,7 +126,7 @@ func TestPairs(t *testing.T) {
 		want := solved.Dir(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
 		got := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.Final = r, 3, solve.FinalYes })
 		solved.SameText(t, store.Local{}, got, want)
-		shards += len(must.Get(filepath.Glob(filepath.Join(got, table.Dir, "tier-*-*.lists")))(t))
+		shards += len(must.Get(filepath.Glob(filepath.Join(got, table.Dir, "tier-*-*.pack")))(t))
 	}
 	if shards < 3 {
 		t.Errorf("the reducers have written %d shards of tables, want 3", shards)

@@ -38,7 +38,7 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	}
 	compact := false
 	for name := range maps.Clone(files) {
-		if of := jobdir.ShardOf(name); of != name && hasRows(files[name]) {
+		if of := jobdir.ShardOf(name); of != name {
 			compact = true
 			err := errors.Join(joinRows(fsys, got, of, files), joinRows(store.Local{}, want, of, wanted))
 			if err != nil {
@@ -69,13 +69,7 @@ func TableDifferences(fsys store.FS, got, want string) (diff []string) {
 	return append(diff, storetest.Differences(files, wanted)...)
 }
 
-// hasRows reports whether the content of a file of a table is rows; otherwise it is blocks.
-func hasRows(content string) bool {
-	file, err := streamfmt.OpenFile(strings.NewReader(content), int64(len(content)), "")
-	return err == nil && file.Kind == streamfmt.Values
-}
-
-// joinRows replaces a file of a directory with rows, or its shards, by their rows.
+// joinRows replaces the file of a tier by layers, or its shards, by their rows.
 func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	seal, err := store.ReadSeal(fsys, dir)
 	if err != nil {

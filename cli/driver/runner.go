@@ -144,9 +144,9 @@ func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
 		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)
 	}
 	s.Own = pipe.Divide(s.Method, s.Memory, o.Reducers).Driver
-	r := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}
+	r := &trial.Runner{Theirs: &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}, FS: s.FS}
 	if p.compare {
-		return &trial.Runner{Theirs: r, Ours: &pipe.Runner{Bin: s.Bin, Memory: s.Memory}, FS: s.FS}, nil
+		r.Ours = &pipe.Runner{Bin: s.Bin, Memory: s.Memory}
 	}
 	return r, nil
 }

@@ -118,11 +118,11 @@ func (c *Cache) get(b *block.Block, rng uint64) (ok, known bool) {
 // size returns the number of bytes that a block takes.
 func (d *decoded) size() int { return block.ValuesMemory(len(d.val) + 8*(len(d.open)+len(d.done))) }
 
-// put adds a block that a cursor has decoded, and is likely to be needed within the given number of ranges.
-func (c *Cache) put(b *block.Block, within uint64) {
+// put adds a block that a cursor has decoded, and that is needed again within 1<<bits ranges.
+func (c *Cache) put(b *block.Block, bits int) {
 	d := decoded{b.Open, b.Done, b.Val}
 	size := d.size()
-	if uint64(size) > uint64(c.most)/within {
+	if size > c.most>>bits {
 		return
 	}
 	d = decoded{slices.Clone(b.Open), slices.Clone(b.Done), slices.Clone(b.Val)}

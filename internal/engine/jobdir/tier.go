@@ -302,7 +302,7 @@ func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
 		return nil, err
 	}
 	if c.cache != nil {
-		c.cache.put(&c.far, 1<<kind)
+		c.cache.put(&c.far, kind)
 	}
 	return &c.far, nil
 }

@@ -43,9 +43,9 @@ type child struct {
 	*exec.Cmd
 	group    *system.Group
 	name     string
-	maps     bool // a mapper
-	number   int  // the number of the mapper or reducer
-	own      bool // a program of the user
+	side     string // "map" or "reduce"; "": a sort
+	number   int    // the number of the mapper or reducer
+	own      bool   // a program of the user
 	messages messages
 	exited   chan struct{} // closed when the process has ended
 	ended    chan struct{} // closed when the process has ended and the fields below are set
@@ -98,7 +98,7 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 		<-read
 		c.messages.end()
 		if c.err = c.failure(err); c.own && c.err != nil && !c.piped && !signaled(err, syscall.SIGKILL) {
-			c.err = &programError{c.err, c}
+			c.err = &ProgramError{c.err, c.side, c.number}
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -263,9 +263,9 @@ const mostNamed = 4
 func (p *pipeline) waitsFor() (names []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps := slices.ContainsFunc(p.running, func(c *child) bool { return c.maps })
+	maps := slices.ContainsFunc(p.running, func(c *child) bool { return c.side == "map" })
 	for _, c := range p.running {
-		if c.maps == maps {
+		if (c.side == "map") == maps {
 			names = append(names, fmt.Sprintf("%s, process %d", c.name, c.Process.Pid))
 		}
 	}

@@ -58,7 +58,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
 		return err
 	})
-	return stats, r.blame(ctx, job, err)
+	return stats, err
 }
 
 // with calls do with the pipeline of a job. The input of its maps is open until do returns.
@@ -159,7 +159,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
-	c.maps, c.number = kind == "map", number
+	c.side, c.number = kind, number
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer

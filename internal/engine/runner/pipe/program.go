@@ -39,10 +39,24 @@ func (c *lineCount) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// MapInput writes all lines that the maps of a job read.
-func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) error {
+// A ProgramError is the error of a program of the user that failed by itself.
+type ProgramError struct {
+	error
+	Side   string // "map" or "reduce"
+	Number int    // of the mapper or reducer
+}
+
+// Unwrap returns the error.
+func (e *ProgramError) Unwrap() error { return e.error }
+
+// MapInput writes the lines that a mapper of a job reads; those of all mappers if number is -1.
+func (r *Runner) MapInput(ctx context.Context, job *runner.Job, number int, out io.Writer) error {
 	return r.with(ctx, job, func(p *pipeline) error {
-		for _, s := range p.splits {
+		splits := p.splits
+		if number >= 0 {
+			splits = splits[number : number+1]
+		}
+		for _, s := range splits {
 			if err := s.Write(out); err != nil {
 				return err
 			}
@@ -51,11 +65,12 @@ func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) e
 	})
 }
 
-// Map returns the output of a job's mapper for these lines, without merging.
-func (r *Runner) Map(ctx context.Context, job *runner.Job, lines []byte) ([]byte, error) {
+// Try returns what a mapper or a reducer of a job prints for these lines. side is "map" or "reduce". A reducer may write files
+// into the directory of the job.
+func (r *Runner) Try(ctx context.Context, job *runner.Job, side string, number int, lines []byte) ([]byte, error) {
 	var printed bytes.Buffer
 	err := r.with(ctx, job, func(p *pipeline) error {
-		c := p.task("map", 0, "treereduce_combine=false")
+		c := p.task(side, number)
 		started, _, err := p.converse(c, func(w io.Writer) error {
 			_, err := w.Write(lines)
 			return err

@@ -70,9 +70,6 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 		}
 		return runner.Stats{}, r.cause(ctx, report.App, err)
 	}
-	if len(report.Counters) == 0 { // the client did not get them
-		report.Counters = r.counters(ctx, report.App)
-	}
 	return r.stats(job, report.App, report.Counters, time.Since(begun)), nil
 }
 

@@ -166,19 +166,12 @@ func TestAddHalf(t *testing.T) {
 					}
 					want[times][b.Val[slot]]++
 				}
-				if p.AddHalf(b, balanced); allOf(p.Counts, p.twice) != allOf(want[0], want[1]) {
+				if p.AddHalf(b, balanced); p.All() != (&Packer{Counts: want[0], twice: want[1]}).All() {
 					t.Fatalf("%d slots, %v: once %v, twice %v, want %v", b.Len(), compact, p.Counts, p.twice, want)
 				}
 			}
 		}
 	}
-}
-
-// allOf adds the records that count twice to those that count once.
-func allOf(once, twice Counts) Counts {
-	once.Add(twice[:])
-	once.Add(twice[:])
-	return once
 }
 
 // TestContent checks that the checksum of content is the same for every model and in every file, and another one

@@ -141,8 +141,8 @@ func (w *Writer) Append(p *Packer) error {
 		}
 	}
 	w.write(p.Bytes[written:])
-	for v := range p.Counts {
-		w.count(v, p.Counts[v]+2*p.twice[v])
+	for v, n := range p.All() {
+		w.count(v, n)
 	}
 	for v, n := range p.values {
 		w.count(v, n)

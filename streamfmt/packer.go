@@ -31,9 +31,9 @@ func (c *Counts) Total() uint64 {
 type Packer struct {
 	Bytes  []byte
 	Cells  []Cell // their offsets are relative to Bytes
-	Counts Counts // records of blocks by value
+	Counts Counts // records of blocks by value; of HalfBlocks, see All
 
-	twice   Counts   // records of blocks that count twice besides, see AddHalf
+	twice   Counts   // records that count twice, see AddHalf
 	content uint64   // see File.Content
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
@@ -102,6 +102,14 @@ func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 			p.Counts[values[bits.TrailingZeros64(w)&63]]--
 		}
 	}
+}
+
+// All returns the numbers of records of the blocks by value, with the mirror images for which they stand.
+func (p *Packer) All() Counts {
+	all := p.Counts
+	all.Add(p.twice[:])
+	all.Add(p.twice[:])
+	return all
 }
 
 // once corrects the number of records of a value that are counted twice, but stand for themselves.

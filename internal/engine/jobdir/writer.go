@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -34,9 +33,7 @@ func (w PackWriter) Finish(err error) error {
 // A Chunk is the encoded blocks of consecutive ranges, which a worker makes for a Writer.
 type Chunk struct {
 	streamfmt.Packer
-
-	records, done int64
-	half          *game.Half // whose blocks are added; nil: those of the whole game
+	half *game.Half // whose blocks are added; nil: those of the whole game
 }
 
 // NewChunk returns an empty chunk for a game. If the game is a *game.Half, each record counts
@@ -46,39 +43,17 @@ func NewChunk(g game.Game) *Chunk {
 	return &Chunk{half: half}
 }
 
-// Reset empties the chunk.
-func (c *Chunk) Reset() {
-	c.Packer.Reset()
-	c.records, c.done = 0, 0
-}
-
 // Add encodes a block, unless it is empty. Ranges must ascend.
 func (c *Chunk) Add(b *block.Block) {
-	if b.Empty() {
-		return
-	}
-	done := b.Done.Count()
-	open := b.Open.Count()
-	if c.half != nil {
+	switch {
+	case b.Empty():
+	case c.half != nil:
 		_, balanced := c.half.Stored(b.Tier, b.Range)
-		open, done = 2*open, 2*done
-		for i, w := range balanced {
-			open -= bits.OnesCount64(w & b.Open[i])
-			done -= bits.OnesCount64(w & b.Done[i])
-		}
 		c.AddHalf(b, balanced)
-	} else {
+	default:
 		c.Packer.Add(b)
 	}
-	c.records += int64(open + done)
-	c.done += int64(done)
 }
-
-// Records returns the number of records in the chunk.
-func (c *Chunk) Records() int64 { return c.records }
-
-// Done returns the number of records with a value in the chunk.
-func (c *Chunk) Done() int64 { return c.done }
 
 // A Writer writes a shard of a tier of blocks, or a file of the table.
 type Writer struct {

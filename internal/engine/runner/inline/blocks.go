@@ -130,9 +130,11 @@ func (w *blockWork) newShard(number int) (shard[*jobdir.Chunk], error) {
 }
 
 func (w *blockWork) count(c *jobdir.Chunk) {
-	w.stats.Records += c.Records()
+	counts := c.All()
+	records := counts.Total()
+	w.stats.Records += int64(records)
 	if w.Step == step.Possible {
-		w.stats.Finished += c.Done()
+		w.stats.Finished += int64(records - counts[0])
 	}
 }
 

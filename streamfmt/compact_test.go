@@ -196,7 +196,7 @@ func TestContent(t *testing.T) {
 		p.Add(of)
 		return &p
 	}
-	must.OK(t, errors.Join(w.Append(packed(a)), w.AppendFile(file), w.Append(packed(c)), w.Close()))
+	must.OK(t, errors.Join(w.Append(packed(a)), w.Append(packed(b)), w.Append(packed(c)), w.Close()))
 	for name, got := range map[string]uint64{
 		"another model": content(2, a, b, c),
 		"two files":     content(0, a) + content(2, b, c),

@@ -151,23 +151,6 @@ func (w *Writer) Append(p *Packer) error {
 	return w.err
 }
 
-// AppendFile copies the cells of f, which has the same kind and model as w. The ranges of blocks must be above all ranges
-// written before.
-func (w *Writer) AppendFile(f *File) error {
-	for v, n := range f.Counts {
-		w.count(v, n)
-	}
-	w.content += f.Content
-	return f.each(func(c Cell, raw []byte) error {
-		c.Offset = w.offset
-		s := w.enter(c)
-		if w.write(raw); len(s.cells) == pageCells {
-			w.endPage(s)
-		}
-		return w.err
-	})
-}
-
 // count counts n records of a value.
 func (w *Writer) count(v int, n uint64) {
 	if n > 0 {

@@ -305,27 +305,6 @@ func TestFileConcurrently(t *testing.T) {
 	all.Wait()
 }
 
-// TestAppendFile checks that appending files gives the same bytes as writing one file.
-func TestAppendFile(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for _, size := range fileSizes {
-		blocks := randomBlocks(6, size.blocks, size.step)
-		want := writeFile(t, blocks, 1000)
-		var out bytes.Buffer
-		w := NewWriter(&out, "game size=3", Blocks, nil)
-		for rest, last := blocks, false; !last; {
-			n := min(r.IntN(400), len(rest)) // may be 0
-			last = n == len(rest)
-			must.OK(t, w.AppendFile(mustOpen(t, writeFile(t, rest[:n], 100))))
-			rest = rest[n:]
-		}
-		must.OK(t, w.Close())
-		if !bytes.Equal(out.Bytes(), want) {
-			t.Errorf("%d blocks: the file is not the same", size.blocks)
-		}
-	}
-}
-
 func TestCounts(t *testing.T) {
 	var a, b Counts
 	a[0], a[6], b[6], b[255] = 1, 2, 3, 4
@@ -694,15 +673,13 @@ func TestWriteErrors(t *testing.T) {
 	for _, b := range randomBlocks(12, 3, 10) {
 		p.Add(b)
 	}
-	file := mustOpen(t, writeFile(t, randomBlocks(12, 3, 10), 10))
 	write := func(space int, appendBlocks func(*Writer) error) error {
 		disk := fullDisk(space)
 		w := NewWriter(&disk, "game size=3", Blocks, nil)
 		return errors.Join(appendBlocks(w), w.Close())
 	}
 	for name, appendBlocks := range map[string]func(*Writer) error{
-		"Append":     func(w *Writer) error { return w.Append(&p) },
-		"AppendFile": func(w *Writer) error { return w.AppendFile(file) },
+		"Append": func(w *Writer) error { return w.Append(&p) },
 	} {
 		size := len(writeFile(t, randomBlocks(12, 3, 10), 10))
 		for space := range size {

@@ -61,9 +61,9 @@ func Stored(g game.Tiered) game.Tiered {
 	return g
 }
 
-// WriteShard writes a shard of the table, see TablePart: the stored positions in some parts of a job that gives all
-// positions of a tier values.
-func WriteShard(ctx context.Context, fsys store.FS, parts []string, create func(name string) (io.WriteCloser, error), number int, g game.Tiered, tier int) error {
+// WriteTableShard writes a shard of the table, see TablePart, which create creates: the stored positions in some parts of a
+// job that gives all positions of a tier values.
+func WriteTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), g game.Tiered, tier int) error {
 	g = Stored(g)
 	in, err := OpenTierFiles(fsys, parts, g, tier)
 	if err != nil {
@@ -73,7 +73,7 @@ func WriteShard(ctx context.Context, fsys store.FS, parts []string, create func(
 	if n := in.Counts()[streamfmt.Open]; n > 0 {
 		return fmt.Errorf("no value for %s", numfmt.Count(n, "position"))
 	}
-	out, err := create(ShardName(TablePart, number))
+	out, err := create()
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"path"
 	"strings"
 
@@ -24,11 +25,12 @@ func (j *Job) WriteTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	create := func() (io.WriteCloser, error) { return j.create(jobdir.ShardName(jobdir.TablePart, 0)) }
 	g := j.Method.Layers
 	if g == nil {
-		return jobdir.WriteShard(ctx, j.FS, parts, j.create, 0, j.Method.Blocks, j.Tier)
+		return jobdir.WriteTableShard(ctx, j.FS, parts, create, j.Method.Blocks, j.Tier)
 	}
-	out, err := j.create(jobdir.ShardName(jobdir.TablePart, 0))
+	out, err := create()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"fmt"
+	"io"
 	"path"
 
 	"github.com/treereduce/treereduce/game"
@@ -84,5 +85,6 @@ func (s *stream) reduceBlocks(g game.Tiered) error {
 		return err
 	}
 	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part))
-	return jobdir.WriteShard(context.Background(), s.o.FS, []string{part}, s.o.Create, s.o.Part, g, s.o.Tier)
+	create := func() (io.WriteCloser, error) { return s.o.Create(jobdir.ShardName(jobdir.TablePart, s.o.Part)) }
+	return jobdir.WriteTableShard(context.Background(), s.o.FS, []string{part}, create, g, s.o.Tier)
 }

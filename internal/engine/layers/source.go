@@ -302,21 +302,6 @@ func (l *Loader) Stretch(dst []Row, s *Source, at Stretch) ([]Row, error) {
 	return dst, err
 }
 
-// EachKey calls do once for each key of a source of sorted shards, in ascending order.
-func (s *Source) EachKey(do func(key game.Position)) error {
-	var last game.Position
-	begun := false
-	return s.Each(func(rows []Row) error {
-		for _, r := range rows {
-			if !begun || r.Key != last {
-				do(r.Key)
-			}
-			begun, last = true, r.Key
-		}
-		return nil
-	})
-}
-
 // A Place is the location of a cell in a source.
 type Place struct{ file, cell int }
 

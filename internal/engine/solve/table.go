@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -82,15 +81,6 @@ func (r *run) reuse(ctx context.Context, tier int, files []store.SealedFile) err
 		}
 		name := path.Join(table.Dir, f.Name)
 		err := jobdir.CheckFile(r.data.FS, r.data.Dir(name), &f)
-		if g, blocks := r.g.Game.(game.Tiered); err == nil && blocks && game.HalfOf(g) != nil {
-			half, err := jobdir.StoresHalf(r.data.FS, r.data.Dir(table.Dir), &store.Seal{Files: []store.SealedFile{f}})
-			if err == nil && !half {
-				err = fmt.Errorf("%s stores all positions, as an earlier version wrote it: finish the run with that version, or --overwrite starts over", name)
-			}
-			if err != nil {
-				return err
-			}
-		}
 		if jobdir.Damaged(err) {
 			r.notify(Damaged, table.TierFile(tier), "%v: made again", err)
 			return nil

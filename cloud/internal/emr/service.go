@@ -73,9 +73,14 @@ type Step struct {
 // Terminated reports whether a cluster has ended: nothing runs on it.
 func (c *Cluster) Terminated() bool { return strings.HasPrefix(c.State, "TERMINATED") }
 
-// Over reports whether the step has ended, successfully or not, or will never run.
+// ending reports whether a cluster ends, or has ended.
+func (c *Cluster) ending() bool { return strings.HasPrefix(c.State, "TERMINAT") }
+
+// Over reports whether the step has ended, successfully or not, or will never run. A step that is cancelled is only over
+// when its cluster ends, too: the reason is that of the cluster, whose state is read before that of the step.
 func (c *Cluster) Over() bool {
-	return c.Terminated() || slices.Contains([]string{"COMPLETED", "CANCELLED", "FAILED", "INTERRUPTED"}, c.Step.State)
+	return c.Step.State == "COMPLETED" || c.Step.State == "FAILED" || c.Terminated() ||
+		c.ending() && (c.Step.State == "CANCELLED" || c.Step.State == "INTERRUPTED")
 }
 
 // String returns the state in words: "cluster j-2AX: STARTING (Provisioning Amazon EC2 capacity)".
@@ -291,7 +296,7 @@ func (s *Service) End(ctx context.Context, id string) error {
 		_, err = s.client.TerminateJobFlows(ctx, &emr.TerminateJobFlowsInput{JobFlowIds: []string{id}})
 	}
 	if err == nil {
-		_, err = s.Follow(ctx, id, func(c *Cluster) bool { return strings.HasPrefix(c.State, "TERMINAT") })
+		_, err = s.Follow(ctx, id, (*Cluster).ending)
 	}
 	if err != nil {
 		return fmt.Errorf("cluster %s was not ended: %w", id, cloud.Explain(err))

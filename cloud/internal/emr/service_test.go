@@ -33,3 +33,28 @@ func TestInterrupted(t *testing.T) {
 		t.Errorf("%q, %v", id, err)
 	}
 }
+
+// TestOver checks in which states nothing is left to wait for.
+func TestOver(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		cluster, step string
+		want          bool
+	}{
+		{"STARTING", "PENDING", false},
+		{"RUNNING", "RUNNING", false},
+		{"RUNNING", "COMPLETED", true},
+		{"RUNNING", "FAILED", true},
+		{"RUNNING", "CANCELLED", false}, // the reason is still to come
+		{"RUNNING", "INTERRUPTED", false},
+		{"TERMINATING", "RUNNING", false},
+		{"TERMINATING", "CANCELLED", true},
+		{"TERMINATED", "PENDING", true},
+		{"TERMINATED_WITH_ERRORS", "", true},
+	} {
+		cluster := Cluster{State: c.cluster, Step: Step{State: c.step}}
+		if got := cluster.Over(); got != c.want {
+			t.Errorf("%s, %s: over %v, expected %v", c.cluster, c.step, got, c.want)
+		}
+	}
+}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/colinmarc/hdfs/v2"
 
+	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -66,13 +67,11 @@ func TestHadoopDiagnosis(t *testing.T) {
 	t.Run("safe mode", func(t *testing.T) { testSafeMode(ctx, t, s) })
 	t.Run("during", func(t *testing.T) {
 		for name, test := range map[string]func(context.Context, *testing.T, *site){
-			"status":          testStatus,
-			"damaged line":    testDamagedLine,
-			"contradiction":   testContradiction,
-			"damaged block":   testDamagedBlock,
-			"missing block":   testMissingBlock,
-			"quota of text":   testQuotaText,
-			"quota of blocks": testQuotaBlocks,
+			"status":        testStatus,
+			"contradiction": testContradiction,
+			"damaged block": testDamagedBlock,
+			"missing block": testMissingBlock,
+			"quota":         testQuota,
 		} {
 			t.Run(name, func(t *testing.T) {
 				longtest.Share(t)
@@ -395,31 +394,6 @@ func (s *site) reseal(t *testing.T, dir, name string) {
 	must.OK(t, err)
 }
 
-// testDamagedLine damages a line that is not in the first split of its file, and reads the
-// status of the failed run.
-func testDamagedLine(ctx context.Context, t *testing.T, s *site) {
-	const dir, part = "/line", "/line/data_first4/part-00000"
-	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
-	lines := bytes.SplitAfter(s.read(t, part), []byte("\n"))
-	at := len(lines) - 4
-	bad := "x" + string(lines[at][1:])
-	lines[at] = []byte(bad)
-	s.write(t, part, bytes.Join(lines, nil))
-	s.reseal(t, dir, "data_first4")
-	line := s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: ",
-		fmt.Sprintf("%s%s:%d: expected a key of 5 hexadecimal digits", s.DefaultFS(), part, at+1), fmt.Sprintf("found %q", strings.TrimSpace(bad))},
-		nil, s.solve(dir, "--until-tier", "5", "--keep", "all", "--resume", "-D", "mapreduce.job.maps=4"))
-	if strings.Contains(line, ": map 0 ") {
-		t.Error("the damaged line is in the first split: the test shows nothing")
-	}
-	if s.exists(t, dir+"/data_first5") {
-		t.Error("data_first5 is there")
-	}
-	if output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); !strings.Contains(output, ": failed\nerror: "+line+"\n") {
-		t.Errorf("status: %s", output)
-	}
-}
-
 // testContradiction puts a solved position into two files, which only a reducer can detect.
 func testContradiction(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/contradiction"
@@ -428,7 +402,9 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 		must.OK(t, s.fs.RemoveAll(dir+"/"+name))
 	}
 	child, _, _ := bytes.Cut(s.read(t, dir+"/data_second6/part-00000"), []byte("\n"))
-	s.write(t, dir+"/data_second6/part-00001", append(child, '\n'))
+	out := must.Get(s.fs.Create(dir + "/data_second6/_part-00001.pack"))(t)
+	w := jobdir.NewWriter(out, must.Get(connectn.New(4, 4, 3))(t), 6)
+	must.OK(t, w.Finish(w.AppendLines(bytes.NewReader(append(child, '\n')), "a child")))
 	s.reseal(t, dir, "data_second6")
 	s.fails(ctx, t, duringLimit, []string{"data_second5: application_", "reduce 0 on ", ": solve_reduce: input of partition 0 of " + s.DefaultFS() + dir + "/_attempt-data_second5-",
 		": duplicate messages"}, nil, s.solve(dir, "--resume", "--keep", "all", "--final", "no"))
@@ -438,7 +414,7 @@ func testContradiction(ctx context.Context, t *testing.T, s *site) {
 }
 
 // testDamagedBlock damages a block of a file, for a job whose tasks run in the application
-// master, and for one with tasks in containers.
+// master, and for one with tasks in containers, and reads the status of the failed runs.
 func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	const dir, part = "/block", "/block/data_first4/_part-00000.pack"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all", "--compress")...)
@@ -465,8 +441,11 @@ func testDamagedBlock(ctx context.Context, t *testing.T, s *site) {
 	s.write(t, part, out.Bytes())
 	s.reseal(t, dir, "data_first4")
 	for _, uber := range []bool{true, false} {
-		s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: " + part + ": ", fmt.Sprintf("keys from %#x", damaged.First)},
+		line := s.fails(ctx, t, duringLimit, []string{"data_first5: application_", ": possible_map: " + part + ": ", fmt.Sprintf("keys from %#x", damaged.First)},
 			nil, s.solve(dir, "--until-tier", "5", "--keep", "all", "--compress", "--resume", "-D", fmt.Sprintf("mapreduce.job.ubertask.enable=%v", uber)))
+		if output := s.runs(ctx, t, "status", "--all", "--data", s.DefaultFS()+dir); !strings.Contains(output, ": failed\nerror: "+line+"\n") {
+			t.Errorf("status: %s", output)
+		}
 	}
 	if s.exists(t, dir+"/data_first5") {
 		t.Error("data_first5 is there")
@@ -536,21 +515,9 @@ func testMissingBlock(ctx context.Context, t *testing.T, s *site) {
 	}
 }
 
-// testQuotaText makes a reducer's output, which Hadoop writes, exceed a quota: while a block is
-// written, its full size counts.
-func testQuotaText(ctx context.Context, t *testing.T, s *site) {
-	const dir = "/quotatext"
-	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4", "--keep", "all")...)
-	s.dfsadmin(ctx, t, "-setSpaceQuota", "400m", dir)
-	s.fails(ctx, t, duringLimit, []string{"data_first5: application_", "reduce 0 on ", ": DSQuotaExceededException: ", "quota of " + dir, "400 MB"},
-		nil, s.solve(dir, "--resume", "--keep", "all", "-D", "dfs.blocksize=1g"))
-	s.recovers(ctx, t, dir, "--keep", "all")
-}
-
-// testQuotaBlocks makes a reducer that writes its own files exceed a quota, which is set when
-// the job is submitted.
-func testQuotaBlocks(ctx context.Context, t *testing.T, s *site) {
-	const dir = "/quotablocks"
+// testQuota makes a reducer exceed a quota, which is set when the job is submitted.
+func testQuota(ctx context.Context, t *testing.T, s *site) {
+	const dir = "/quota"
 	s.runs(ctx, t, s.solveHere(dir, "--until-tier", "4")...)
 	own := filepath.Join(s.Dir(), "bin", "hadoop")
 	late := script(t, t.TempDir(), "hadoop", fmt.Sprintf("if [ \"$1\" = jar ]; then '%s' dfsadmin -setSpaceQuota 1m %s || exit 1; fi\nexec '%s' \"$@\"\n", own, dir, own))

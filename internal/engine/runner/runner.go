@@ -106,25 +106,6 @@ const (
 	Running  = "running"
 )
 
-// Borders returns the first keys of all parts except the first, ascending. For a game with
-// blocks they are the first keys of ranges.
-func (j *Job) Borders() (borders []game.Position, err error) {
-	if j.Method.Blocks == nil {
-		return layers.Borders(j.FS, j.BordersFrom, j.Method.Layers, j.Reducers)
-	}
-	g, tier := j.Method.Blocks, j.Tier
-	if j.Half != nil {
-		g = j.Half
-	}
-	if j.Step == step.Final {
-		tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
-	}
-	for part := 1; part < j.Reducers; part++ {
-		borders = append(borders, g.Border(tier, float64(part)/float64(j.Reducers))<<g.LowBits())
-	}
-	return borders, nil
-}
-
 // Report calls Progress, if it is set.
 func (j *Job) Report(p Progress) {
 	if j.Progress != nil {

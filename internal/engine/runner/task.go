@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -44,32 +41,10 @@ func (j *Job) Environment(side string, number, memory int, of *Partition) []stri
 // Properties returns the parameters of the tasks of the job. borders are the first keys of all parts except the first.
 func (j *Job) Properties(borders [][]byte) []step.Property {
 	ps := step.Properties(j.Method, j.Step, j.Tier)
-	if j.Method.Layers == nil || j.Step == step.Init || j.Step == step.Final {
+	if j.Step == step.Init || j.Step == step.Final {
 		return ps
 	}
-	add := func(name, value string) { ps = append(ps, step.Property{Name: name, Value: value}) }
-	names := func(dirs []string) string {
-		var all []string
-		for _, dir := range dirs {
-			all = append(all, path.Base(dir))
-		}
-		return strings.Join(all, ",")
-	}
-	pass := j.Pass
-	if pass > layers.Ties {
-		pass -= layers.Ties
-	}
-	add("pass", strconv.Itoa(pass))
-	add("borders", string(bytes.Join(borders, []byte(","))))
-	if len(j.Runs) > 0 {
-		add("data", path.Dir(j.Runs[0]))
-		add("states", names(j.Runs))
-		add("absorb", strconv.Itoa(j.Absorb))
-	}
-	if !layers.WritesOf(j.Step, j.Method.Layers, j.Tier).Shards {
-		add("edges", names(j.Edges))
-	}
-	return ps
+	return append(ps, j.method().properties(borders)...)
 }
 
 // A Partition divides lines among the reducers.

@@ -8,13 +8,12 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
@@ -45,22 +44,16 @@ func (p *plan) reducers() int {
 	return p.tasks(p.reads)
 }
 
-// fill plans the job: it counts the records of the input, and divides it into splits for the
-// maps.
-func (p *plan) fill() error {
-	if m := p.job.Method; m.Blocks != nil {
-		return p.ofBlocks(m.Blocks)
+// fill divides the input of the job into splits for the maps, and its keys among the reducers.
+func (p *plan) fill() (err error) {
+	if p.input, p.reads, err = p.job.Splits(p.tasks); err != nil {
+		return err
 	}
-	return p.ofLayers(p.job.Method.Layers)
-}
-
-// ofBlocks plans a job by blocks.
-func (p *plan) ofBlocks(g game.Tiered) (err error) {
-	job := p.job
-	p.properties = append(job.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(job.Tier)},
-		step.Property{Name: "parents", Value: job.Predecessors})
-	p.input, p.reads, err = step.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), p.tasks)
-	p.keys = pairKeys(step.Borders(g, job.Tier, p.reducers()))
+	keys, properties, err := p.job.Partitions(p.reducers())
+	for _, key := range keys {
+		p.keys = append(p.keys, streamfmt.AppendPairKey(nil, key))
+	}
+	p.properties = properties
 	return err
 }
 

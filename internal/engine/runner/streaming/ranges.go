@@ -20,23 +20,9 @@ func Ranges(g game.Tiered, tier, reducers int) ([]byte, error) {
 	if most := step.MostParts(g); reducers < 1 || uint64(reducers) > most {
 		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), reducers, most)
 	}
-	return sequenceFile(textClass, lineKeys(g, step.Borders(g, tier, reducers), 1<<g.LowBits())), nil
-}
-
-// lineKeys returns the first keys of all partitions except the first, for a job on lines. Each
-// border is a multiple of unit.
-func lineKeys(g game.Game, borders []uint64, unit uint64) (keys [][]byte) {
-	width := streamfmt.KeyWidth(g.KeyBits())
-	for _, border := range borders[1:] {
-		keys = append(keys, streamfmt.AppendKey(nil, border*unit, width))
+	var keys [][]byte
+	for _, border := range step.Borders(g, tier, reducers)[1:] {
+		keys = append(keys, streamfmt.AppendKey(nil, border<<g.LowBits(), streamfmt.KeyWidth(g.KeyBits())))
 	}
-	return keys
-}
-
-// pairKeys is lineKeys for a job on packed pairs, whose keys are ranges.
-func pairKeys(borders []uint64) (keys [][]byte) {
-	for _, border := range borders[1:] {
-		keys = append(keys, streamfmt.AppendPairKey(nil, border))
-	}
-	return keys
+	return sequenceFile(textClass, keys), nil
 }

@@ -90,7 +90,7 @@ func TestHadoop(t *testing.T) {
 	s.parallel(t, map[string]func(*testing.T, *site){
 		"tiers in the middle":         testMiddle,
 		"passes":                      testPasses,
-		"text":                        testText,
+		"all kept":                    testKeepAll,
 		"rules only":                  testRulesOnly,
 		"tasks that fail":             testTasksFail,
 		"twins":                       testTwins,
@@ -146,18 +146,18 @@ func testMiddle(t *testing.T, s *site) {
 	s.wantFinal(t, course, data)
 }
 
-// testText keeps the tiers' directories as text. The job with the largest input of each step
+// testKeepAll keeps the directories of all tiers, with their lines. The job with the largest input of each step
 // runs on the cluster.
-func testText(t *testing.T, s *site) {
+func testKeepAll(t *testing.T, s *site) {
 	data := s.dataDir(small.String())
-	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8 --cluster-above 200").wantDone(t)
-	s.resume(t, small, data, "--keep all --reducers 3 --cluster-above 400")
+	s.start(t, small, data, "--keep all --reducers 3 --until-tier 8"+twoJobs).wantDone(t)
+	s.resume(t, small, data, "--keep all --reducers 3"+twoJobs)
 	s.wantJobs(t, onceEach)
 }
 
 // testRulesOnly solves a game by layers, with all jobs that have an input on the cluster: the
-// forward ones with one reducer, the retrograde ones with three. The directories in HDFS are
-// text, and yet the table is that of a run on one machine.
+// forward ones with one reducer, the retrograde ones with three. The directories in HDFS have lines,
+// too, and the table is that of a run on one machine.
 func testRulesOnly(t *testing.T, s *site) {
 	b := board{"mnk", 2, 2, 2}
 	data := s.dataDir(b.String())

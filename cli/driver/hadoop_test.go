@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
@@ -35,6 +37,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
 	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
 )
 
 const (
@@ -401,7 +404,14 @@ func (s *site) reseal(t *testing.T, dir, name string) {
 func testMissingValues(ctx context.Context, t *testing.T, s *site) {
 	const dir, part = "/values", "/values/data_second6/_part-00000.pack"
 	s.runs(ctx, t, s.solveHere(dir, "--keep", "all", "--final", "no")...)
-	for _, name := range []string{"jobs.json", "table", "data_second0", "data_second1", "data_second2", "data_second3", "data_second4", "data_second5"} {
+	seal := must.Get(store.ReadSeal(s.fs, dir+"/table"))(t)
+	removed := []string{"jobs.json", "table/" + store.Success}
+	for tier := range 6 {
+		seal.Files = slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return "table/"+f.Name == table.TierFile(tier) })
+		removed = append(removed, fmt.Sprintf("data_second%d", tier))
+	}
+	must.OK(t, seal.Replace(s.fs, dir+"/table", solve.TiersSeal))
+	for _, name := range removed {
 		must.OK(t, s.fs.RemoveAll(dir+"/"+name))
 	}
 	line, _, _ := bytes.Cut(s.read(t, dir+"/data_second6/part-00000"), []byte("\n"))

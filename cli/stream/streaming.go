@@ -229,7 +229,7 @@ func options(c *cli.Context, m game.Method) (o step.Options, err error) {
 	}
 	if m.Layers != nil {
 		err = layerOptions(c, m.Layers, &o)
-	} else if o.Reducers > 0 {
+	} else if o.Packed() {
 		o.Tier, err = tier(c, m.Blocks)
 	}
 	return o, err

@@ -18,7 +18,7 @@ import (
 // blocks runs one side of a step of a game that is solved by blocks.
 func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 	in := t.in
-	if t.o.Reducers > 0 {
+	if t.o.Packed() {
 		t.o.Predecessors = os.Getenv(command.Environment("parents")[0])
 		files, err := t.openFiles("the part")
 		if err != nil {
@@ -40,7 +40,7 @@ func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 // are files; its output is its shard, which is a file, too, if records are packed.
 func (t *task) layers(g game.Game) (n step.Counters, err error) {
 	in, writes := t.in, t.work.reduces && t.name != step.Final
-	if writes || t.o.Reducers > 0 {
+	if writes || t.o.Packed() {
 		if writes {
 			err = t.checkReduce(g)
 		}
@@ -60,7 +60,7 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 				return n, err
 			}
 		}
-		t.o.ByHand = t.o.Reducers == 0 && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
+		t.o.ByHand = !t.o.Packed() && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
 	}
 	return t.work.layers(t.name, g, in, t.out, t.o)
 }

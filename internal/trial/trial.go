@@ -218,18 +218,16 @@ func withLines(job *runner.Job) error {
 
 // removeLines deletes what withLines has written.
 func removeLines(job *runner.Job) error {
+	if job.Step == step.Final {
+		return nil
+	}
 	entries, err := job.FS.ReadDir(job.Output)
 	for _, e := range entries {
-		if job.Step != step.Final && isLines(e.Name()) {
+		if store.IsLines(e.Name()) {
 			err = errors.Join(err, job.FS.RemoveAll(path.Join(job.Output, e.Name())))
 		}
 	}
 	return err
-}
-
-// isLines reports whether a file of a directory has lines.
-func isLines(name string) bool {
-	return strings.HasPrefix(name, store.LinesPrefix) || strings.HasPrefix(name, store.SentPrefix)
 }
 
 // mapsWrong reports whether their mapper with our reducer gives a different output than ours,
@@ -383,7 +381,7 @@ func (c *Runner) differ(ours, theirs string) (expected, found string, err error)
 		return "", "", err
 	}
 	for _, e := range entries {
-		if !isLines(e.Name()) {
+		if !store.IsLines(e.Name()) {
 			continue
 		}
 		if expected, found, err = c.differIn(path.Join(ours, e.Name()), path.Join(theirs, e.Name())); err != nil || expected != found {

@@ -8,10 +8,10 @@ import (
 )
 
 // A Cache has decoded blocks of one tier, so that they need not be decoded again.
-// The job that writes the tier adds of its blocks, as long as there is memory, the open positions or the values (Keep).
-// Cursors add the blocks that they decode; the ones that were added first make place for others. It is safe for concurrent use.
+// The job that writes the tier adds the open positions or the values of its blocks as long as there is memory (Keep).
+// Cursors add the blocks that they decode; these replace the ones that were added first. It is safe for concurrent use.
 type Cache struct {
-	memory block.Memory // of blocks that Keep has added
+	memory block.Memory // has the blocks that Keep has added
 	values bool         // whether these have values, not open positions
 
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ type Cache struct {
 	most  int
 }
 
-// decoded is what a Cache has of a block.
+// decoded is a block in a Cache, without its range.
 type decoded struct {
 	open, done block.Set
 	val        []byte
@@ -79,8 +79,8 @@ func (c *Cache) Keep(b *block.Block) {
 // Complete says that all blocks were given to Keep, and that they are in files with these checksums.
 func (c *Cache) Complete(sums []uint32) { c.sums = sums }
 
-// Of reports whether c is of t, as written by the retrograde job, with values, or, if values is false, by the forward job,
-// with open positions. The checksums do not show which job has written a file: if all positions of a tier are terminal, both
+// Of reports whether c has the blocks of t, as the retrograde job has written them, with values, or, if values is false, the
+// forward job, with open positions. The checksums do not show which job has written a file: if all positions of a tier are terminal, both
 // write the same bytes.
 func (c *Cache) Of(t *Tier, values bool) bool {
 	return c.values == values && c.sums != nil && slices.Equal(t.Sums(), c.sums)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -127,7 +126,7 @@ type SumFS struct {
 func (f *SumFS) Create(name string) (io.WriteCloser, error) {
 	out, err := f.FS.Create(name)
 	base := path.Base(name)
-	if isLines := strings.HasPrefix(base, store.LinesPrefix) || strings.HasPrefix(base, store.SentPrefix); err == nil && isLines {
+	if err == nil && store.IsLines(base) {
 		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
 	}
 	return out, err

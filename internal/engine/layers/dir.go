@@ -43,7 +43,7 @@ type file struct {
 	pack   *streamfmt.File // nil before the file is first opened
 	isOpen bool
 	cells  []streamfmt.Cell // for a Source
-	runs   []run            // of cells
+	runs   []run            // see run
 }
 
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.

@@ -76,18 +76,23 @@ func (f *file) eachStage(do func(s *Source) error) error {
 	})
 }
 
-// writeLines writes all rows of a source that is not empty as lines.
+// writeLines writes all rows as lines.
 func (s *Source) writeLines(out io.Writer) error {
 	var text []byte
-	width := streamfmt.KeyWidth(s.files[0].g.KeyBits())
 	return s.Each(func(rows []Row) error {
-		text = text[:0]
-		for _, r := range rows {
-			text = streamfmt.AppendRow(text, r, s.kind, width)
-		}
+		text = s.AppendLines(text[:0], rows)
 		_, err := out.Write(text)
 		return err
 	})
+}
+
+// AppendLines appends the lines of rows of the source, which must not be empty.
+func (s *Source) AppendLines(text []byte, rows []Row) []byte {
+	width := streamfmt.KeyWidth(s.files[0].g.KeyBits())
+	for _, r := range rows {
+		text = streamfmt.AppendRow(text, r, s.kind, width)
+	}
+	return text
 }
 
 // writeSent writes the messages of a reducer, if there are any, as lines.

@@ -211,7 +211,7 @@ type OutboxWriter struct {
 
 	mu   sync.Mutex
 	file *jobdir.PackWriter // nil before the first chunk
-	err  error              // of create
+	err  error              // the error that create returned
 }
 
 // NewOutboxWriter returns a writer of an outbox file. It calls create when there is something to write.

@@ -37,7 +37,7 @@ type filter struct {
 
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, pairs: o.Reducers > 0, check: newRowCheck(g, o.Tier)}
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, pairs: o.Packed(), check: newRowCheck(g, o.Tier)}
 }
 
 // Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of

@@ -59,7 +59,7 @@ func (j *blocksJob) addInput(in *Input) error {
 		g = half
 	}
 	for i, dir := range dirs {
-		tier := j.Tier // of the predecessors
+		tier := j.Tier // the last directory has the predecessors
 		if i < len(j.Input) {
 			tier = j.InputTier(i)
 		}

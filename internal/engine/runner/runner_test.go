@@ -71,7 +71,7 @@ func TestOpenLines(t *testing.T) {
 		{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.pack"), filepath.Join(dir, "table/tier-03.pack")}},
 	} {
 		job.FS, job.Method = store.Local{}, game.MethodOf(g)
-		sources := must.Get(job.Rows(g))(t)
+		sources := must.Get(job.Rows())(t)
 		var want strings.Builder
 		for _, s := range sources {
 			must.OK(t, s.Each(func(rows []layers.Row) error {

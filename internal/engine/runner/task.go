@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -56,11 +57,16 @@ type Partition struct {
 // Partition returns the partition of the lines that the maps of the job write.
 func (j *Job) Partition() (*Partition, error) {
 	borders, err := j.Borders()
-	p := &Partition{width: streamfmt.KeyWidth(j.Method.Game.KeyBits())}
+	g := j.Method.Game
+	return &Partition{lineKeys(g, borders), streamfmt.KeyWidth(g.KeyBits())}, err
+}
+
+// lineKeys returns the keys of borders as lines have them.
+func lineKeys(g game.Game, borders []game.Position) (keys [][]byte) {
 	for _, border := range borders {
-		p.borders = append(p.borders, streamfmt.AppendKey(nil, border, p.width))
+		keys = append(keys, streamfmt.AppendKey(nil, border, streamfmt.KeyWidth(g.KeyBits())))
 	}
-	return p, err
+	return keys
 }
 
 // Key returns the key of a line, by which the lines of a reducer are sorted; lines with equal keys keep

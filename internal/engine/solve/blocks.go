@@ -69,13 +69,17 @@ func (b *byBlocks) open(d *dir, forward bool) error {
 }
 
 func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
-	job, from := c.job(step.Solve), table.TierFile(c.tier+1)
 	if c.forward {
-		job.Step, from = step.Possible, first(c.tier-1)
-	} else if job.Predecessors = b.data.Dir(first(c.tier)); job.Parts || b.whole {
-		job.Parts, from = true, valued(b.g, c.tier+1)
+		job := c.job(step.Possible)
+		job.Input = []string{b.data.Dir(first(c.tier - 1))}
+		return job, nil
 	}
-	job.Input = []string{b.data.Dir(from)}
+	job, successors := c.job(step.Solve), table.TierFile(c.tier+1)
+	job.Parts = job.Parts || b.whole
+	if job.Parts {
+		successors = valued(b.g, c.tier+1)
+	}
+	job.Input, job.Predecessors = []string{b.data.Dir(successors)}, b.data.Dir(first(c.tier))
 	return job, nil
 }
 

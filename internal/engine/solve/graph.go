@@ -423,8 +423,8 @@ type chain struct {
 	tier  int
 	ended bool
 	done  []*dir    // the passes
-	index passIndex // of the last
-	share float64   // of the weight of the tier, done by the passes
+	index passIndex // the index of the last pass
+	share float64   // the part of the tier's weight that the passes have done
 }
 
 // job returns the last job of the chain, without its input.

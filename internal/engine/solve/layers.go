@@ -138,7 +138,7 @@ func (b *byLayers) next(ctx context.Context, c *chain) (*runner.Job, error) {
 		b.result.Tiers[c.tier] = c.index.First + c.index.Positions
 		b.done += (1 - c.share) * b.weight(step.Possible, c.tier)
 		return nil, nil
-	case !c.forward && !reversible: // of begin
+	case !c.forward && !reversible: // begin has written the edges
 		job.Edges = []string{b.data.Dir(c.done[0].name)}
 	}
 	if at == 0 {

@@ -29,7 +29,7 @@ type blockCells interface {
 
 // blockCells returns the encoding of the records of a stream.
 func (s *stream) blockCells(g game.Tiered) (blockCells, error) {
-	if s.o.packed() {
+	if s.o.Packed() {
 		return newBlockPairs(s, g)
 	}
 	return newBlockLines(s, g), nil
@@ -69,7 +69,7 @@ func (s *stream) reduceBlocks(g game.Tiered) error {
 			return write(b)
 		})
 	}
-	if !s.o.packed() {
+	if !s.o.Packed() {
 		return reduce(s.block)
 	}
 	file, err := s.o.Create(jobdir.PartName(s.o.Part))

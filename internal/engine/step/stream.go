@@ -57,8 +57,8 @@ type Options struct {
 	Predecessors string // blocks, Solve: the directory of the existing positions of Tier
 }
 
-// packed reports whether records are packed.
-func (o *Options) packed() bool { return o.Reducers > 0 }
+// Packed reports whether records are packed.
+func (o *Options) Packed() bool { return o.Reducers > 0 }
 
 // SplitMark separates a file name from the byte offset at which a split begins, in the name
 // of a mapper's input. Line numbers in errors are counted from that offset.

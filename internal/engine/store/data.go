@@ -348,6 +348,11 @@ func (d *Data) Remember(options map[string]string, needs ...string) error {
 	return d.writeManifest(false)
 }
 
+// IsLines reports whether a file of a directory has shards or messages as lines.
+func IsLines(name string) bool {
+	return strings.HasPrefix(name, LinesPrefix) || strings.HasPrefix(name, SentPrefix)
+}
+
 // OwnFile reports whether a name in a job's directory is one that treereduce uses there. Files
 // with other names are not ours: they are neither read nor deleted.
 func OwnFile(name string) bool { return ownFile.MatchString(name) }

@@ -21,13 +21,13 @@ type blockWork struct {
 	step         step.Step
 	input        *jobdir.Tier     // nil in init
 	predecessors *jobdir.Tier     // for solve only
-	cache        *jobdir.Cache    // of input
+	cache        *jobdir.Cache    // has blocks of input
 	balanced     *images.Balanced // nil: the output has no balanced positions
 
 	deduce  block.Deducer   // nil: the output is no table with compact blocks
 	compact *jobdir.Compact // the form of the output, if it is
 
-	kept   *jobdir.Cache // of the output, for the next job; nil: it does not stay in memory
+	kept   *jobdir.Cache // gets the output, for the next job; nil: it does not stay in memory
 	shards []*jobdir.Writer
 
 	receivers images.RangeSet // the ranges that receive messages, and those with images

@@ -25,8 +25,8 @@ type Runner struct {
 	// Memory is how many bytes the process may use, see Least; 0 means 2 GiB.
 	Memory int
 
-	kept     *jobdir.Cache    // of the output of the last job, if it is in memory: one of tiers
-	tiers    [2]jobdir.Cache  // of the input and the output of a job
+	kept     *jobdir.Cache    // has the output of the last job; one of tiers, or nil
+	tiers    [2]jobdir.Cache  // for the input and the output of a job
 	blocks   block.Memory     // has the blocks that a job keeps until it has sorted the images
 	layers   layerMemory      // reused from job to job
 	outboxes []*layers.Outbox // empty; reused from job to job

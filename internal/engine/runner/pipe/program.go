@@ -43,7 +43,7 @@ func (c *lineCount) Write(b []byte) (int, error) {
 type ProgramError struct {
 	error
 	Side   string // "map" or "reduce"
-	Number int    // of the mapper or reducer
+	Number int    // the number of the mapper or reducer
 }
 
 // Unwrap returns the error.

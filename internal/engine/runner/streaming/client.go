@@ -150,6 +150,7 @@ func (r *Runner) counters(ctx context.Context, app string) yarn.Counters {
 		}
 		select {
 		case <-ctx.Done():
+			return nil
 		case <-time.After(attendEvery):
 		}
 	}

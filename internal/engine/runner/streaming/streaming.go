@@ -120,7 +120,7 @@ func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
 	counts := t.Counts()
 	stats.Records = int64(counts.Total())
 	if job.Step == step.Possible {
-		stats.Finished = int64(counts.Total() - counts[0])
+		stats.Finished = stats.Records - int64(counts[0])
 	}
 	return stats, nil
 }

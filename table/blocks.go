@@ -7,12 +7,13 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// blocks is the contents of the table of a tiered game: a pack file for each tier, or shards of one.
-type blocks struct {
+// A blockTable is the contents of the table of a tiered game: a pack file for each tier, or shards of one.
+type blockTable struct {
 	g     game.Tiered
 	half  *game.Half // nil: the files store all positions
 	fsys  store.FS
@@ -25,11 +26,11 @@ type blocks struct {
 
 // An openTier is a tier with its ranges, which it reads as they are needed.
 type openTier struct {
-	*jobdir.Tier
+	*blocks.Tier
 	name   string // path of the tier's file, which may exist as shards only
 	counts Counts
 	slots  func(rng uint64) int
-	random chan *jobdir.TierCursor // free cursors that read nothing ahead
+	random chan *blocks.TierCursor // free cursors that read nothing ahead
 }
 
 // A viewKey is the tier and range of a block.
@@ -43,7 +44,7 @@ type viewKey struct {
 const recentViews = 64
 
 func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c contents, err error) {
-	t := &blocks{g: g, fsys: fsys, data: data, views: newRecent[viewKey, tierView](recentViews)}
+	t := &blockTable{g: g, fsys: fsys, data: data, views: newRecent[viewKey, tierView](recentViews)}
 	defer func() {
 		if err != nil {
 			t.Close()
@@ -53,19 +54,19 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 	if err != nil {
 		return c, err
 	}
-	stores := jobdir.Stored(g)
+	stores := blocks.Stored(g)
 	var seals jobdir.Seals
 	for tier, files := range tiers {
 		var names []string
 		for _, f := range files {
 			names = append(names, path.Join(data, Dir, f.Name))
 		}
-		opened, err := seals.OpenTier(fsys, names, stores, tier)
+		opened, err := blocks.OpenTierFiles(&seals, fsys, names, stores, tier)
 		if err != nil {
 			return c, err
 		}
 		o := &openTier{Tier: opened, name: path.Join(data, TierFile(tier)), counts: CountsOf(opened.Counts()),
-			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: make(chan *jobdir.TierCursor, maxFree)}
+			slots: func(rng uint64) int { return len(g.Low(tier, rng)) }, random: make(chan *blocks.TierCursor, maxFree)}
 		t.tiers = append(t.tiers, o)
 		if tier == 0 {
 			t.half = o.Half()
@@ -78,7 +79,7 @@ func openBlocks(fsys store.FS, data string, g game.Tiered, seal *store.Seal) (c 
 }
 
 // Close closes the files.
-func (t *blocks) Close() error {
+func (t *blockTable) Close() error {
 	var errs []error
 	for _, tier := range t.tiers {
 		errs = append(errs, tier.Close())
@@ -86,11 +87,11 @@ func (t *blocks) Close() error {
 	return errors.Join(errs...)
 }
 
-func (t *blocks) counts(tier int) (Counts, error) { return t.tiers[tier].counts, nil }
+func (t *blockTable) counts(tier int) (Counts, error) { return t.tiers[tier].counts, nil }
 
 // with calls do with a cursor that no other goroutine uses.
-func (t *openTier) with(do func(*jobdir.TierCursor) error) error {
-	var c *jobdir.TierCursor
+func (t *openTier) with(do func(*blocks.TierCursor) error) error {
+	var c *blocks.TierCursor
 	select {
 	case c = <-t.random:
 	default:
@@ -106,13 +107,13 @@ func (t *openTier) with(do func(*jobdir.TierCursor) error) error {
 }
 
 // lookup reads a page of the index and one block, unless they are cached.
-func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
+func (t *blockTable) lookup(p game.Position) (v game.Value, ok bool, err error) {
 	p = t.kept(p)
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	t.views.Lock()
 	defer t.views.Unlock()
 	b, err := t.views.get(viewKey{tier, rng}, func(v *tierView) error {
-		return t.tiers[tier].with(func(c *jobdir.TierCursor) error { return v.read(c, rng) })
+		return t.tiers[tier].with(func(c *blocks.TierCursor) error { return v.read(c, rng) })
 	})
 	if err != nil {
 		return 0, false, err
@@ -122,7 +123,7 @@ func (t *blocks) lookup(p game.Position) (v game.Value, ok bool, err error) {
 }
 
 // damaged returns the error of a View of a tier with the name of its file.
-func (t *blocks) damaged(tier int, err error) error {
+func (t *blockTable) damaged(tier int, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (t *blocks) damaged(tier int, err error) error {
 }
 
 // kept returns p or its mirror image: the one that is stored.
-func (t *blocks) kept(p game.Position) game.Position {
+func (t *blockTable) kept(p game.Position) game.Position {
 	if t.half != nil && !t.half.IsStored(p) {
 		return t.half.Mirror(p)
 	}
@@ -145,7 +146,7 @@ type tierView struct {
 }
 
 // read reads the view of a range.
-func (v *tierView) read(c *jobdir.TierCursor, rng uint64) (err error) {
+func (v *tierView) read(c *blocks.TierCursor, rng uint64) (err error) {
 	v.low, err = c.View(&v.View, rng)
 	return err
 }

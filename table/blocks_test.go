@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -89,9 +90,9 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 	tier := g.Tier(p)
 	name := filepath.Join(dir, table.TierFile(tier))
 	rewritePlain(t, dir, whole, p, change)
-	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
+	in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
-	must.OK(t, errors.Join(jobdir.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
+	must.OK(t, errors.Join(blocks.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }
 
 // rewritePlain is rewrite, with a file that is not compact, as earlier versions wrote all files.
@@ -100,9 +101,9 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 	g := game.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
 	name := filepath.Join(dir, table.TierFile(tier))
-	in := must.Get(jobdir.OpenTier(store.Local{}, name, g, tier))(t)
+	in := must.Get(blocks.OpenTier(store.Local{}, name, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
-	w := jobdir.NewWriter(out, g, tier)
+	w := blocks.NewWriter(out, g, tier)
 	ranges := must.Get(in.Ranges())(t)
 	c := in.Cursor(0)
 	changed := false
@@ -127,7 +128,7 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 		} else {
 			break
 		}
-		chunk := jobdir.NewChunk(g)
+		chunk := blocks.NewChunk(g)
 		chunk.Add(b)
 		must.OK(t, w.Append(chunk))
 	}
@@ -345,7 +346,7 @@ func recode(t *testing.T, file string, change func(p *streamfmt.Packer)) {
 	text := must.Get(os.ReadFile(file))(t)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file))(t)
 	g, number := game.HalfOf(board(t, 4, 5)), f.Stages[0]
-	tier := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{file}, g, number))(t)
+	tier := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{file}, g, number))(t)
 	defer tier.Close()
 	var out bytes.Buffer
 	w := streamfmt.NewWriter(&out, g.Spec(), f.Kind, f.Model)

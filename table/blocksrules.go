@@ -7,12 +7,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 func (t *openTier) at(i int) (rng uint64, most int, err error) {
-	err = t.with(func(c *jobdir.TierCursor) error {
+	err = t.with(func(c *blocks.TierCursor) error {
 		e, err := c.Entry(i)
 		if err == nil {
 			rng, most = e.First, int(e.Records)
@@ -23,7 +23,7 @@ func (t *openTier) at(i int) (rng uint64, most int, err error) {
 }
 
 // game returns the game with the positions that the files store.
-func (t *blocks) game() game.Tiered {
+func (t *blockTable) game() game.Tiered {
 	if t.half != nil {
 		return t.half
 	}
@@ -31,15 +31,15 @@ func (t *blocks) game() game.Tiered {
 }
 
 // parts returns a part for each tier.
-func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
+func (t *blockTable) parts() (parts []*rulesPart, most int, err error) {
 	for i, tier := range t.tiers {
-		next, cache := i < len(t.tiers)-1, jobdir.NewCache(verifyCache)
+		next, cache := i < len(t.tiers)-1, blocks.NewCache(verifyCache)
 		part := &rulesPart{
 			ranges: tier,
 			files:  []rulesFile{{tier.name, tier.counts, tier.Len()}},
 			slots:  tier.slots,
 			reader: func(ahead int) rulesReader {
-				r := &tierReader{blocks: t, tier: i, here: tier.Cursor(ahead)}
+				r := &tierReader{blockTable: t, tier: i, here: tier.Cursor(ahead)}
 				if next {
 					r.next = t.tiers[i+1].Cached(cache, ahead)
 				}
@@ -51,7 +51,7 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 			part.ranges = part.half
 		}
 		part.picker = func(ahead int) picker {
-			r := &viewPicker{blocks: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: newRecent[uint64, tierView](recentViews)}
+			r := &viewPicker{blockTable: t, tier: i, part: part.half, here: tier.Cursor(ahead), successors: newRecent[uint64, tierView](recentViews)}
 			if next {
 				r.next = t.tiers[i+1].Cursor(0)
 			}
@@ -64,9 +64,9 @@ func (t *blocks) parts() (parts []*rulesPart, most int, err error) {
 
 // A tierReader reads a tier of a tiered game.
 type tierReader struct {
-	*blocks
+	*blockTable
 	tier       int
-	here, next *jobdir.TierCursor // next is nil in the last tier
+	here, next *blocks.TierCursor // next is nil in the last tier
 	block      block.Block
 	successors []tierValues // ranges of the next tier that have been read
 }
@@ -133,9 +133,9 @@ func (r *tierReader) add(rng uint64) error {
 // A viewPicker picks positions of a tier of a tiered game. It decodes only the values that it
 // needs.
 type viewPicker struct {
-	*blocks
+	*blockTable
 	tier       int
-	here, next *jobdir.TierCursor // next is nil in the last tier
+	here, next *blocks.TierCursor // next is nil in the last tier
 	part       *halfPart          // nil: the table stores all positions
 	viewed     streamfmt.View
 	successors *recent[uint64, tierView] // ranges of the next tier

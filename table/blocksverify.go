@@ -11,8 +11,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/images"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -28,7 +28,7 @@ const verifyCache = 32 << 20
 // value of the rules. The backward pass checks that every other value follows from the values
 // of the successors. So each value is checked against values that have been checked. In a table
 // that stores half of the positions, both passes check mirror images by imageCheck.
-func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
+func (t *blockTable) verify(ctx context.Context, report func(share float64)) error {
 	done, all := 0.0, 0.0
 	for _, tier := range t.tiers {
 		all += 2 * float64(tier.counts.Total())
@@ -58,19 +58,19 @@ func (t *blocks) verify(ctx context.Context, report func(share float64)) error {
 }
 
 // fault returns a Fault of a slot of a block.
-func (t *blocks) fault(b *block.Block, slot int, reason string) error {
+func (t *blockTable) fault(b *block.Block, slot int, reason string) error {
 	return newFault(t.g, b.Key(slot), reason)
 }
 
 // text returns a value in words.
-func (t *blocks) text(v game.Value) string { return t.g.Values().Text(v) }
+func (t *blockTable) text(v game.Value) string { return t.g.Values().Text(v) }
 
 // forward checks the set of positions of a tier, and the values of the terminal ones. It
 // returns the counts.
-func (t *blocks) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
+func (t *blockTable) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
 	g := t.game()
-	possible := step.New(step.Possible, g)
-	pairs, cache := t.forwardImages(tier), jobdir.NewCache(verifyCache)
+	possible := blocks.NewStep(step.Possible, g)
+	pairs, cache := t.forwardImages(tier), blocks.NewCache(verifyCache)
 	var mu sync.Mutex
 	var total streamfmt.Counts
 	err := t.eachPossible(ctx, tier, func() func(uint64) error {
@@ -125,12 +125,12 @@ const rangesAtATime = 1 << 16
 
 // eachPossible is like eachRange for the ranges of a tier, and those into which moves between stored
 // positions may lead.
-func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
-	var all images.RangeSet
+func (t *blockTable) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
+	var all mirror.RangeSet
 	if tier == 0 {
 		all.Add(t.g.Start() >> t.g.LowBits())
 	} else {
-		possible := step.New(step.Possible, t.game())
+		possible := blocks.NewStep(step.Possible, t.game())
 		var to []uint64
 		for e, err := range t.tiers[tier-1].Entries() {
 			if err != nil {
@@ -165,8 +165,8 @@ func (t *blocks) eachPossible(ctx context.Context, tier int, newCheck func() fun
 
 // positions returns the positions of a tier that the moves from the positions of the tier before it, whose blocks a cache has,
 // lead to.
-func (t *blocks) positions(tier int, cache *jobdir.Cache) *step.Puller {
-	p := &step.Puller{Step: step.New(step.Possible, t.game()), Game: t.game(), Tier: tier, Senders: senders()}
+func (t *blockTable) positions(tier int, cache *blocks.Cache) *blocks.Puller {
+	p := &blocks.Puller{Step: blocks.NewStep(step.Possible, t.game()), Game: t.game(), Tier: tier, Senders: senders()}
 	if tier > 0 {
 		p.From = t.tiers[tier-1].Cached(cache, verifyAhead)
 	}
@@ -197,7 +197,7 @@ func fillNonTerminal(b, of *block.Block) {
 // compare checks found, a block of the table, against want: the same positions, and the same
 // values of the terminal ones. It adds the positions of found to counts, by value; weight returns
 // how many positions a slot represents.
-func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint64, counts *streamfmt.Counts) error {
+func (t *blockTable) compare(found, want *block.Block, weight func(slot uint32) uint64, counts *streamfmt.Counts) error {
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
 		value := game.Value(found.Val[slot])
@@ -223,8 +223,8 @@ func (t *blocks) compare(found, want *block.Block, weight func(slot uint32) uint
 }
 
 // backward checks that the values of a tier follow from the values of the next tier.
-func (t *blocks) backward(ctx context.Context, tier int) error {
-	here, pairs, cache := t.tiers[tier], t.backwardImages(tier), jobdir.NewCache(verifyCache)
+func (t *blockTable) backward(ctx context.Context, tier int) error {
+	here, pairs, cache := t.tiers[tier], t.backwardImages(tier), blocks.NewCache(verifyCache)
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
 	err := each(ctx, here.Len(), func() func(int) error {
 		var found, scores block.Block
@@ -263,7 +263,7 @@ func (t *blocks) backward(ctx context.Context, tier int) error {
 
 // checkValue returns a Fault unless the value v of a position is want, which is 0 if it has no move to
 // a position with a value.
-func (t *blocks) checkValue(p game.Position, v, want game.Value) error {
+func (t *blockTable) checkValue(p game.Position, v, want game.Value) error {
 	switch {
 	case want == 0:
 		return newFault(t.g, p, "it is not terminal, but no move leads to a position of the table")
@@ -276,12 +276,12 @@ func (t *blocks) checkValue(p game.Position, v, want game.Value) error {
 // foundMessages merges the scores of the positions of a tier that are not terminal; a cache has blocks of the next tier. It is for
 // one goroutine.
 type foundMessages struct {
-	here *jobdir.TierCursor
-	pull step.Puller
+	here *blocks.TierCursor
+	pull blocks.Puller
 }
 
-func (t *blocks) foundMessages(tier int, cache *jobdir.Cache) *foundMessages {
-	return &foundMessages{t.tiers[tier].Cursor(verifyAhead), step.Puller{Step: step.New(step.Solve, t.game()), From: t.tiers[tier+1].Cached(cache, verifyAhead)}}
+func (t *blockTable) foundMessages(tier int, cache *blocks.Cache) *foundMessages {
+	return &foundMessages{t.tiers[tier].Cursor(verifyAhead), blocks.Puller{Step: blocks.NewStep(step.Solve, t.game()), From: t.tiers[tier+1].Cached(cache, verifyAhead)}}
 }
 
 // load reads a range of the table into found, and resets scores to its positions that are not
@@ -295,7 +295,7 @@ func (m *foundMessages) load(found, scores *block.Block, rng uint64) (bool, erro
 }
 
 // weights returns how many positions a slot of a range represents.
-func (t *blocks) weights(tier int, rng uint64) func(slot uint32) uint64 {
+func (t *blockTable) weights(tier int, rng uint64) func(slot uint32) uint64 {
 	if t.half == nil {
 		return (*halfPart)(nil).weights(rng)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/images"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -20,7 +20,7 @@ const wholeMemory = 128 << 20
 type halfPart struct {
 	g      *game.Half
 	tier   int
-	place  images.Place // of images
+	place  mirror.Place // of images
 	stored *openTier
 }
 
@@ -56,18 +56,18 @@ func (h *halfPart) times() int {
 }
 
 // whole returns a reader of all positions, whose ranges are given.
-func (h *halfPart) whole(all []uint64) (*images.Tier, error) {
+func (h *halfPart) whole(all []uint64) (*mirror.Tier, error) {
 	stored, err := h.stored.Ranges()
 	if err != nil {
 		return nil, err
 	}
-	return images.NewTier(h.g, h.tier, h.place, stored, all, func(ahead int) images.Loader { return h.stored.Cursor(ahead) }), nil
+	return mirror.NewTier(h.g, h.tier, h.place, stored, all, func(ahead int) mirror.Loader { return h.stored.Cursor(ahead) }), nil
 }
 
 // A wholeReader reads all positions of a tier that stores half of them.
 type wholeReader struct {
 	tierReader
-	all *images.Cursor
+	all *mirror.Cursor
 }
 
 func (r *wholeReader) load(slots []uint32, rng uint64) ([]uint32, error) {
@@ -120,8 +120,8 @@ func (h *halfPart) image(p game.Position, rng uint64, slot int) (image game.Posi
 
 // temporary is where images are that need more memory than this: in the data directory if it is on
 // this machine.
-func (t *blocks) temporary() images.Place {
-	place := images.Place{Name: "images", Memory: wholeMemory}
+func (t *blockTable) temporary() mirror.Place {
+	place := mirror.Place{Name: "images", Memory: wholeMemory}
 	if _, ok := t.fsys.(store.Local); ok {
 		place.Dir = t.data
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 )
 
 // claimsMemory is the number of bytes for the claims of a tier that are in memory at a time.
@@ -25,7 +25,7 @@ const claimsMemory = 128 << 20
 // If the claims of a tier need too much memory, the check makes several passes, each with the
 // claims of some ranges.
 type imageCheck struct {
-	t    *blocks
+	t    *blockTable
 	tier int
 	// claim returns a function that computes the claims of a range, by slot, and reads its block.
 	claim func() func(found *block.Block, rng uint64) (claims []byte, err error)
@@ -47,7 +47,7 @@ type rangeClaims struct {
 }
 
 // balancedIn returns the balanced slots of a range; nil if there are none.
-func (t *blocks) balancedIn(tier int, rng uint64) block.Set {
+func (t *blockTable) balancedIn(tier int, rng uint64) block.Set {
 	if t.half == nil {
 		return nil
 	}
@@ -166,8 +166,8 @@ const (
 
 // forwardImages checks that the mirror image of each balanced position is in the table, and that a
 // move from a stored position leads to one of the two.
-func (t *blocks) forwardImages(tier int) *imageCheck {
-	cache := jobdir.NewCache(verifyCache)
+func (t *blockTable) forwardImages(tier int) *imageCheck {
+	cache := blocks.NewCache(verifyCache)
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
 		messages, here := t.positions(tier, cache), t.tiers[tier].Cursor(verifyAhead)
 		var reached block.Block
@@ -208,9 +208,9 @@ func reachedClaims(found *block.Block, reached, balanced block.Set) []byte {
 
 // backwardImages checks that the value of each balanced position that is not terminal is the better of
 // what its own moves to stored positions and those of its mirror image lead to. A claim is a score.
-func (t *blocks) backwardImages(tier int) *imageCheck {
+func (t *blockTable) backwardImages(tier int) *imageCheck {
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
-	cache := jobdir.NewCache(verifyCache)
+	cache := blocks.NewCache(verifyCache)
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
 		messages := t.foundMessages(tier, cache)
 		var scores block.Block
@@ -229,6 +229,6 @@ func (t *blocks) backwardImages(tier int) *imageCheck {
 	})
 }
 
-func (t *blocks) imageCheck(tier int, claim func() func(*block.Block, uint64) ([]byte, error), check func(p, image game.Position, v game.Value, own, other byte) error) *imageCheck {
+func (t *blockTable) imageCheck(tier int, claim func() func(*block.Block, uint64) ([]byte, error), check func(p, image game.Position, v game.Value, own, other byte) error) *imageCheck {
 	return &imageCheck{t: t, tier: tier, claim: claim, check: check, most: cmp.Or(t.claims, claimsMemory), known: make(map[uint64]rangeClaims)}
 }

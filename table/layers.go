@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 )
 
 // A Predecessor is a predecessor of a position, with its own value.
@@ -53,7 +53,7 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 }
 
 // before calls do for the positions of the previous tier from which moves may lead to p.
-func (t *blocks) before(p game.Position, do func(game.Position, game.Value)) error {
+func (t *blockTable) before(p game.Position, do func(game.Position, game.Value)) error {
 	return eachFound(t.sources(p), t.lookup, do)
 }
 
@@ -73,7 +73,7 @@ func eachFound(of []game.Position, look func(game.Position) (game.Value, bool, e
 
 // sources returns the positions of the previous tier from which moves may lead to p, ascending. A move
 // across ranges keeps the slot, see game.Tiered.
-func (t *blocks) sources(p game.Position) (from []game.Position) {
+func (t *blockTable) sources(p game.Position) (from []game.Position) {
 	tier, rng := game.TierOf(t.g, p), p>>t.g.LowBits()
 	if tier == 0 {
 		return nil

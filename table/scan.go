@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/images"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 )
 
 // A Batch contains consecutive positions of a tier, in the order of keys, and their values.
@@ -45,7 +45,7 @@ type Scan struct {
 // A heldTier reads all positions of a part.
 type heldTier struct {
 	part int
-	*images.Tier
+	*mirror.Tier
 }
 
 // A scanFile is a file of a part, in a scan. Its batches are its ranges.
@@ -93,7 +93,7 @@ func (s *Scan) all() ([]scanFile, error) {
 							s.err = err
 							return
 						}
-						file.whole = images.AllRanges(part.half.g, part.half.tier, stored)
+						file.whole = mirror.AllRanges(part.half.g, part.half.tier, stored)
 						n = len(file.whole)
 					}
 					end += n
@@ -125,7 +125,7 @@ func (s *Scan) reader(f scanFile) (rulesReader, error) {
 }
 
 // hold returns the reader of all positions of a file that stores half of them, which workers share.
-func (s *Scan) hold(f scanFile) (*images.Tier, error) {
+func (s *Scan) hold(f scanFile) (*mirror.Tier, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.part == f.part }); i >= 0 {

@@ -84,7 +84,7 @@ func (t *Table) Stats() (Stats, error) {
 		if counts[tier], err = t.Counts(tier); err != nil {
 			return Stats{}, err
 		}
-		if b, ok := t.contents.(*blocks); ok && b.half != nil {
+		if b, ok := t.contents.(*blockTable); ok && b.half != nil {
 			stored[tier] = b.tiers[tier].Stored()
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Stats) add(tier int, counts Counts) error {
 
 // content returns the sum of the checksums of the content of all tiers, in hexadecimal; "" if one is not compact.
 func (t *Table) content() string {
-	b, ok := t.contents.(*blocks)
+	b, ok := t.contents.(*blockTable)
 	if !ok {
 		return ""
 	}

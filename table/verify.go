@@ -27,7 +27,7 @@ type contents interface {
 	Close() error
 }
 
-func (t *blocks) contents() contents     { return t }
+func (t *blockTable) contents() contents { return t }
 func (t *layerTable) contents() contents { return t }
 
 // start returns the value of the initial position, which every table must contain.

@@ -10,5 +10,5 @@ type contents struct {
 	Close  func() error
 }
 
-func (t *blocks) contents() contents     { return contents{t.lookup, t.counts, t.Close} }
+func (t *blockTable) contents() contents { return contents{t.lookup, t.counts, t.Close} }
 func (t *layerTable) contents() contents { return contents{t.lookup, t.counts, t.Close} }

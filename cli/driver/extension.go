@@ -73,7 +73,7 @@ type Start struct {
 	Bin    string // the directory of this program, with mapper and reducer
 	Memory int    // --memory in bytes, for all processes
 	Own    int    // the part of it that belongs to this process: all, unless Prepare sets it
-	Method game.Method
+	Game   game.Game
 	// Options are those of the command line. Prepare may set Reducers if it is 0: the user has not
 	// given it.
 	Options *Options
@@ -86,7 +86,7 @@ func (s *Start) Needs(least int) error {
 	if s.Memory >= least {
 		return nil
 	}
-	return command.Usagef("--memory %dM: %s needs at least %dM", s.Memory>>20, s.Method.Game.Spec(), (least-1)>>20+1)
+	return command.Usagef("--memory %dM: %s needs at least %dM", s.Memory>>20, s.Game.Spec(), (least-1)>>20+1)
 }
 
 // A Preflighter checks the preconditions of a run before anything is written. data is the path of the data directory.
@@ -162,7 +162,7 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // the game needs there, in bytes.
 func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
 	o, given, err = s.flags.options()
-	return o, given, leastInProcess(game.MethodOf(s.Game), &o), err
+	return o, given, leastInProcess(s.Game, &o), err
 }
 
 // A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.

@@ -29,6 +29,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
@@ -415,7 +416,7 @@ func testMissingValues(ctx context.Context, t *testing.T, s *site) {
 		must.OK(t, s.fs.RemoveAll(dir+"/"+name))
 	}
 	line, _, _ := bytes.Cut(s.read(t, dir+"/data_second6/part-00000"), []byte("\n"))
-	w := jobdir.NewWriter(must.Get(s.fs.Create(part))(t), must.Get(connectn.New(4, 4, 3))(t), 6)
+	w := blocks.NewWriter(must.Get(s.fs.Create(part))(t), must.Get(connectn.New(4, 4, 3))(t), 6)
 	must.OK(t, w.Finish(w.AppendLines(bytes.NewReader(append(line, '\n')), "a position")))
 	s.reseal(t, dir, "data_second6")
 	s.fails(ctx, t, duringLimit, []string{"data_second5: application_", "reduce 0 on ", ": solve_reduce: ", " is not terminal, but received no message from a successor"},

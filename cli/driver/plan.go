@@ -24,7 +24,7 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/command/progress"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
@@ -105,7 +105,7 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if err := solve.Check(game.MethodOf(g)); err != nil {
+	if err := solve.Check(g); err != nil {
 		return command.Usagef("%w", err)
 	}
 	where, err := p.whereOf(c, g)
@@ -147,7 +147,7 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 		return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
 	}
 	w = plan.Where{Runner: r.Model, Nodes: c.Int("nodes"), Cores: runtime.GOMAXPROCS(0), Memory: memoryHere(), Price: c.Float64("price"),
-		Above: clusterAbove, Least: float64(inline.Least(game.MethodOf(g), -1, false))}
+		Above: clusterAbove, Least: float64(method.Of(g).LeastInline(-1, false))}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}

@@ -23,8 +23,7 @@ func (p *pipeOptions) Validate(g game.Game) error {
 	if p.compare && len(p.words.Value()) == 0 {
 		return command.Usagef("--compare requires --program")
 	}
-	m := game.MethodOf(g)
-	steps, cyclic := step.NamesOf(m), !game.IsAcyclic(g)
+	steps, cyclic := step.NamesOf(g), !game.IsAcyclic(g)
 	var known []string
 	for _, name := range steps {
 		known = append(known, name+mapEnd)

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/hadoop/conf"
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
@@ -46,14 +47,14 @@ func ours() []Runner {
 func Inline(memory int) JobRunner { return &inline.Runner{Memory: memory} }
 
 // leastInProcess returns the minimum memory of a process that executes jobs, in bytes.
-func leastInProcess(m game.Method, o *Options) int {
-	return inline.Least(m, o.UntilTier, o.Final == solve.FinalYes)
+func leastInProcess(g game.Game, o *Options) int {
+	return method.Of(g).LeastInline(o.UntilTier, o.Final == solve.FinalYes)
 }
 
 // inProcess prepares a run of which this process executes jobs.
 func (s *Start) inProcess() error {
 	s.Own = s.Memory - runner.CodeMemory
-	return s.Needs(leastInProcess(s.Method, s.Options))
+	return s.Needs(leastInProcess(s.Game, s.Options))
 }
 
 // planned returns the runners that driver plan knows: emr is among them in every driver.
@@ -138,12 +139,12 @@ func (p *pipeOptions) Flags() []cli.Flag {
 func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
 	o := s.Options
 	if o.Reducers == 0 {
-		o.Reducers = pipe.Reducers(s.Method, s.Memory)
+		o.Reducers = pipe.Reducers(method.Of(s.Game), s.Memory)
 	}
-	if err := s.Needs(pipe.Least(s.Method, o.Reducers)); err != nil {
+	if err := s.Needs(pipe.Least(method.Of(s.Game), o.Reducers)); err != nil {
 		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)
 	}
-	s.Own = pipe.Divide(s.Method, s.Memory, o.Reducers).Driver
+	s.Own = pipe.Divide(method.Of(s.Game), s.Memory, o.Reducers).Driver
 	r := &trial.Runner{Theirs: &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}, FS: s.FS}
 	if p.compare {
 		r.Ours = &pipe.Runner{Bin: s.Bin, Memory: s.Memory}

@@ -190,8 +190,7 @@ func solveOf(c *cli.Context, kind game.Kind, f *solveFlags) (*Solve, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := game.MethodOf(g)
-	if err := solve.Check(m); err != nil {
+	if err := solve.Check(g); err != nil {
 		return nil, command.Usagef("%w", err)
 	}
 	if f.log != "" && f.log != progress.JSON {
@@ -284,7 +283,7 @@ func (r *run) options() (o solve.Options, err error) {
 	if err != nil {
 		return o, err
 	}
-	s := &Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, Own: memory, Method: game.MethodOf(r.Game), Options: &o, hdfs: r.place.HDFS, rules: r.rules}
+	s := &Start{FS: r.place.FS, Bin: filepath.Dir(self), Memory: memory, Own: memory, Game: r.Game, Options: &o, hdfs: r.place.HDFS, rules: r.rules}
 	if o.Runner, err = r.chosen.Prepare(s); err != nil {
 		return o, err
 	}

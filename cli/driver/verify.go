@@ -101,7 +101,7 @@ func checkKept(ctx context.Context, place *filesys.Place, g game.Game) error {
 	if err != nil || m.Options["keep"] != "all" {
 		return err
 	}
-	return solve.CheckKept(ctx, place.FS, place.Path, game.MethodOf(g))
+	return solve.CheckKept(ctx, place.FS, place.Path, g)
 }
 
 // verifyRules checks a table, or a sample of it, against the rules of the game. It prints the

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/programs"
@@ -29,12 +30,12 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	t.Helper()
 	g := game.HalfOf(whole)
 	name := filepath.Join(dir, table.TierFile(tier))
-	in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{name}, g, tier))(t)
+	in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
-	w := jobdir.NewWriter(out, g, tier)
+	w := blocks.NewWriter(out, g, tier)
 	c := in.Cursor(0)
 	for _, rng := range must.Get(in.Ranges())(t) {
-		b, chunk := new(block.Block), jobdir.NewChunk(g)
+		b, chunk := new(block.Block), blocks.NewChunk(g)
 		must.Get(c.Load(b, rng))(t)
 		change(b)
 		chunk.Add(b)

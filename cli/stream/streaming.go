@@ -22,23 +22,24 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/system"
 )
 
-// A side is the map or the reduce of all steps, for games solved by blocks, and for games solved by layers.
+// A side is the map or the reduce of all steps.
 type side struct {
 	name    string
-	do      func(name string, m game.Method, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
-	layers  func(name string, g game.Game, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	do      func(m runner.Method, name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	reduces bool
 }
 
 // A task is one side of a step, with what its command line sets.
 type task struct {
 	work        side
+	method      runner.Method
 	name        string // the step
 	o           step.Options
 	output      string // directory
@@ -47,8 +48,8 @@ type task struct {
 }
 
 // mapSide and reduceSide return the two sides.
-func mapSide() side    { return side{"map", step.Map, layers.Map, false} }
-func reduceSide() side { return side{"reduce", step.Reduce, layers.Reduce, true} }
+func mapSide() side    { return side{"map", runner.Method.Map, false} }
+func reduceSide() side { return side{"reduce", runner.Method.Reduce, true} }
 
 // Mapper implements the command mapper, also called STEP_map, for a program with these games;
 // the first one is the default. It executes the command line of the process, and ends the
@@ -187,23 +188,28 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 	if rules.Info().Vast > 0 {
 		return n, command.Usagef("%s can be played, but not solved", kind.Name)
 	}
-	m := game.MethodOf(rules)
-	if known := step.NamesOf(m); !slices.Contains(known, name) {
+	if known := step.NamesOf(rules); !slices.Contains(known, name) {
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
-	t := &task{work: work, name: name, output: c.String("output"), in: c.App.Reader, out: c.App.Writer, stderr: c.App.ErrWriter}
-	if t.o, err = options(c, m); err != nil {
+	t := &task{work: work, method: method.Of(rules), name: name, output: c.String("output"), in: c.App.Reader, out: c.App.Writer, stderr: c.App.ErrWriter}
+	if t.o, err = options(c, rules); err != nil {
 		return n, err
 	}
-	if m.Blocks != nil {
-		return t.blocks(m)
+	if byBlocks(rules) {
+		return t.blocks()
 	}
-	return t.layers(m.Layers)
+	return t.layers(rules)
+}
+
+// byBlocks reports whether a game is solved by blocks: the two methods have different parameters.
+func byBlocks(g game.Game) bool {
+	_, ok := g.(game.Tiered)
+	return ok
 }
 
 // options converts the flags, and the properties that the driver sets for packed records, to
 // the options of a step.
-func options(c *cli.Context, m game.Method) (o step.Options, err error) {
+func options(c *cli.Context, g game.Game) (o step.Options, err error) {
 	o = step.Options{
 		Source:  source(),
 		Turn:    c.String("turn"),
@@ -227,10 +233,10 @@ func options(c *cli.Context, m game.Method) (o step.Options, err error) {
 			return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
 		}
 	}
-	if m.Layers != nil {
-		err = layerOptions(c, m.Layers, &o)
+	if !byBlocks(g) {
+		err = layerOptions(c, g, &o)
 	} else if o.Packed() {
-		o.Tier, err = tier(c, m.Blocks)
+		o.Tier, err = tier(c, g)
 	}
 	return o, err
 }

@@ -11,12 +11,11 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 // blocks runs one side of a step of a game that is solved by blocks.
-func (t *task) blocks(m game.Method) (n step.Counters, err error) {
+func (t *task) blocks() (n step.Counters, err error) {
 	in := t.in
 	if t.o.Packed() {
 		t.o.Predecessors = os.Getenv(command.Environment("parents")[0])
@@ -33,7 +32,7 @@ func (t *task) blocks(m game.Method) (n step.Counters, err error) {
 	} else if !t.work.reduces && t.name == step.Solve && t.o.Turn == "" {
 		return n, command.Usagef("missing --turn (or %s in the environment), X or O: it distinguishes successors from predecessors", command.Environment("turn")[0])
 	}
-	return t.work.do(t.name, m, in, t.out, t.o)
+	return t.work.do(t.method, t.name, in, t.out, t.o)
 }
 
 // layers runs one side of a step of a game that is solved by layers. The states of a reducer and its messages to other jobs
@@ -48,7 +47,7 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 			return n, err
 		}
 		if t.name == step.Ties {
-			t.o.Pass += layers.Ties
+			t.o.Pass += step.TiesPass
 		}
 		files, err := t.openFiles("the states and the messages to other jobs")
 		if err != nil {
@@ -62,7 +61,7 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 		}
 		t.o.ByHand = !t.o.Packed() && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
 	}
-	return t.work.layers(t.name, g, in, t.out, t.o)
+	return t.work.do(t.method, t.name, in, t.out, t.o)
 }
 
 // layerOptions sets the options of a step of a game that is solved by layers.

@@ -17,7 +17,7 @@ package main
 
 import (
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/play/cli"
+	play "github.com/treereduce/treereduce/play/cli"
 )
 
 func main() { play.Main(all.Kinds()...) }

@@ -247,7 +247,7 @@ func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err err
 // blame finds the input lines, of the mapper or of the reducer, that lead to the wrong line.
 func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*WrongLine, error) {
 	w := &WrongLine{Program: t.Step + "_reduce", Expected: expected, Found: found}
-	of := sameKey(t.Method.Game, cmp.Or(expected, found))
+	of := sameKey(t.Method.Game(), cmp.Or(expected, found))
 	if !maps {
 		all, err := t.lines(ctx)
 		if err != nil {

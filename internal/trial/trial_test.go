@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 			out := filepath.Join(dir, "data_first2")
 			must.OK(t, os.Mkdir(out, 0o777))
 			r := &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: bin}, FS: store.Local{}}
-			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
+			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: method.Of(g),
 				Tier: 2, Input: []string{input}, Output: out, Reducers: 1})
 			var got *trial.WrongLine
 			if !errors.As(err, &got) && err != nil {
@@ -102,7 +102,7 @@ func TestLocated(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		must.OK(t, os.Mkdir(out, 0o777))
 		r := trial.Runner{Theirs: &pipe.Runner{Bin: programs.Dir(t), Programs: map[string]string{test.replaced: test.program}}, FS: store.Local{}}
-		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g),
+		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: method.Of(g),
 			Tier: 2, Input: []string{input}, Output: out, Reducers: 2})
 		_, left := os.Stat(out + ".again")
 		if err == nil || !strings.HasSuffix(err.Error(), test.err) || left == nil {

@@ -1,9 +1,5 @@
-// Package jobdir reads and writes the records in the directories of jobs and of the table,
-// and verifies them against their seals. Its callers see a tier of blocks in
-// ascending order of range (Tier). A directory may also have the records as lines (Tier.WriteLines), which no job reads.
-//
-// The package does not know steps or runners. Package layers reads directories of rows; their
-// shards are written, and their seals verified, here.
+// Package jobdir names the files in the directories of jobs and of the table, and computes and verifies their seals.
+// It does not know what their records mean: the packages of the methods do.
 package jobdir
 
 import (

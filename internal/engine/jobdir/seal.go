@@ -145,14 +145,10 @@ func (f *SumFS) Rename(from, to string) error {
 	return nil
 }
 
-// Know keeps the seals of the packed files of a tier for Seal, if fsys is a SumFS. The files must be complete. If
-// another file replaces one of them later, its readers find that it does not match its seal.
-func Know(fsys store.FS, t *Tier) {
-	f, ok := fsys.(*SumFS)
-	if !ok {
-		return
-	}
-	for _, file := range t.files {
+// Know keeps the seal of a pack file for Seal, if fsys is a SumFS. The file must be complete. If another file replaces it
+// later, its readers find that it does not match its seal.
+func Know(fsys store.FS, file *streamfmt.File) {
+	if f, ok := fsys.(*SumFS); ok {
 		f.seals.Store(file.Name, sealOf(file.Name, file))
 	}
 }

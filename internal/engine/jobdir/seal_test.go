@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
@@ -67,7 +68,7 @@ func (unclosed) Close() error { return errFull }
 // no seals of a directory that cannot be listed.
 func TestFull(t *testing.T) {
 	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
-	if err := jobdir.NewWriter(unclosed{}, g, 0).Finish(nil); !errors.Is(err, errFull) {
+	if err := blocks.NewWriter(unclosed{}, g, 0).Finish(nil); !errors.Is(err, errFull) {
 		t.Errorf("error %v", err)
 	}
 	name := filepath.Join(t.TempDir(), jobdir.LinesName(0))

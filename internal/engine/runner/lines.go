@@ -16,7 +16,7 @@ import (
 // An Input is the input of the maps of a job as lines, in pieces. Pieces may be read concurrently.
 type Input struct {
 	Pieces []Piece
-	open   []io.Closer
+	Open   []io.Closer // the files of the input
 }
 
 // A Piece is consecutive lines of one source.
@@ -29,7 +29,7 @@ type Piece struct {
 // Close closes the files of the input.
 func (in *Input) Close() error {
 	var errs []error
-	for _, c := range in.open {
+	for _, c := range in.Open {
 		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
@@ -41,7 +41,7 @@ func (j *Job) OpenLines() (in *Input, err error) {
 	if j.Step == step.Init {
 		in.Pieces = []Piece{{Source: j.Input[0], Write: func(w io.Writer) error { return copyFile(w, j, j.Input[0]) }}}
 	} else {
-		err = j.method().addInput(in)
+		err = j.Method.AddInput(j, in)
 	}
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
@@ -63,9 +63,9 @@ func copyFile(w io.Writer, j *Job, name string) error {
 // WriteShard writes shard i of the job from the sorted lines of a reducer.
 func (j *Job) WriteShard(i int, lines io.Reader) error {
 	if j.Step != step.Final {
-		return j.method().writeShard(i, lines, fmt.Sprintf("output of reducer %d of %s", i, j.Name))
+		return j.Method.WriteShard(j, i, lines, fmt.Sprintf("output of reducer %d of %s", i, j.Name))
 	}
-	out, err := j.create(jobdir.LinesName(i))
+	out, err := j.Create(jobdir.LinesName(i))
 	if err != nil {
 		return err
 	}
@@ -75,4 +75,4 @@ func (j *Job) WriteShard(i int, lines io.Reader) error {
 
 // WriteLines writes the records in the directory of a job that has run as lines, too: shards, and messages to other jobs.
 // No job reads them.
-func (j *Job) WriteLines() error { return j.method().writeLines() }
+func (j *Job) WriteLines() error { return j.Method.WriteLines(j) }

@@ -12,46 +12,67 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A method is what differs between jobs by blocks and by layers.
-type method interface {
-	// borders is Job.Borders.
-	borders() ([]game.Position, error)
-	// splits is Job.Splits, and partitions is Job.Partitions.
-	splits(tasks func(records int64) int) ([]step.MapInput, int64, error)
-	partitions(reducers int) ([]uint64, []step.Property, error)
-	// properties returns the properties of the tasks in addition to those of the step, except for Init and Final.
-	properties(borders [][]byte) []step.Property
-	// addInput adds the lines that the maps of a job read, except for Init.
-	addInput(in *Input) error
-	// writeShard is Job.WriteShard, except for Final. source describes the lines.
-	writeShard(i int, lines io.Reader, source string) error
-	// writeLines is Job.WriteLines.
-	writeLines() error
-	// writeTable writes the values in the parts to a new shard of the table.
-	writeTable(ctx context.Context, parts []string, create func() (io.WriteCloser, error)) error
-}
+// A Method is a game and how its jobs are executed: what they read, compute and write. See package method for the choice
+// of one.
+type Method interface {
+	// Game returns the game.
+	Game() game.Game
+	// Map and Reduce run one side of a step from in to out. The input of Reduce is sorted by key.
+	Map(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	Reduce(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
+	// Properties returns the properties of the tasks of a job, in addition to those of all games, except for Init and
+	// Final. borders are the first keys of all parts except the first, as lines have them.
+	Properties(j *Job, borders [][]byte) []step.Property
 
-func (j *Job) method() method {
-	if g := j.Method.Blocks; g != nil {
-		return &blocksJob{j, g}
-	}
-	return &layersJob{j, j.Method.Layers}
+	// Borders is Job.Borders, Splits is Job.Splits, and Partitions is Job.Partitions.
+	Borders(j *Job) ([]game.Position, error)
+	Splits(j *Job, tasks func(records int64) int) ([]step.MapInput, int64, error)
+	Partitions(j *Job, reducers int) ([]uint64, []step.Property, error)
+
+	// AddInput adds the lines that the maps of a job read, except for Init.
+	AddInput(j *Job, in *Input) error
+	// WriteShard is Job.WriteShard, except for Final. source describes the lines.
+	WriteShard(j *Job, i int, lines io.Reader, source string) error
+	// WriteLines is Job.WriteLines.
+	WriteLines(j *Job) error
+	// WriteTable writes the values in the parts to a new shard of the table.
+	WriteTable(ctx context.Context, j *Job, parts []string, create func() (io.WriteCloser, error)) error
+
+	// Complete completes the statistics of a job whose tasks ran on a cluster, which may have lost their counters.
+	Complete(j *Job, stats *Stats) error
+
+	// ValuedFirst reports whether the forward job of a tier gives all its positions values.
+	ValuedFirst(tier int) bool
+	// Receivers returns the numbers of the stages to which the directory of a job sends messages.
+	Receivers(fsys store.FS, dir string) ([]int, error)
+
+	// Inline returns a runner that executes jobs in this process, with this many bytes of memory; 0 means 2 GiB.
+	Inline(memory int) Runner
+	// LeastInline estimates the minimum memory with which Inline can solve the game up to the tier until, -1 for all
+	// tiers, and with or without the text of all positions. A job that needs more fails when it begins.
+	LeastInline(until int, final bool) int
+	// Tables returns the memory of the game's tables, in bytes, which every process has.
+	Tables() int
+	// Sends reports whether reducers send messages to other jobs, for which they need as much memory as a mapper.
+	Sends() bool
+	// MostRecords returns an upper bound for the number of records that a job reads.
+	MostRecords() float64
 }
 
 // Borders returns the first keys of all parts except the first, ascending. For a game with
 // blocks they are the first keys of ranges.
-func (j *Job) Borders() (borders []game.Position, err error) { return j.method().borders() }
+func (j *Job) Borders() (borders []game.Position, err error) { return j.Method.Borders(j) }
 
 // Splits divides the input of the job among mappers that read packed records. tasks returns the desired number of mappers
 // for a number of records. Splits also returns the number of records.
 func (j *Job) Splits(tasks func(records int64) int) (maps []step.MapInput, records int64, err error) {
-	return j.method().splits(tasks)
+	return j.Method.Splits(j, tasks)
 }
 
 // Partitions divides the pairs of the job among at most the given number of reducers. It returns the first keys of all
 // partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
 func (j *Job) Partitions(reducers int) (keys []uint64, properties []step.Property, err error) {
-	return j.method().partitions(reducers)
+	return j.Method.Partitions(j, reducers)
 }
 
 // WriteTable writes the shard of the table that has the values in the parts of the output.
@@ -66,10 +87,10 @@ func (j *Job) WriteTable(ctx context.Context) error {
 			parts = append(parts, path.Join(j.Output, e.Name()))
 		}
 	}
-	return j.method().writeTable(ctx, parts, func() (io.WriteCloser, error) { return j.create(jobdir.ShardName(jobdir.TablePart, 0)) })
+	return j.Method.WriteTable(ctx, j, parts, func() (io.WriteCloser, error) { return j.Create(jobdir.ShardName(jobdir.TablePart, 0)) })
 }
 
-// create creates a file in the directory of the job.
-func (j *Job) create(name string) (io.WriteCloser, error) {
+// Create creates a file in the directory of the job.
+func (j *Job) Create(name string) (io.WriteCloser, error) {
 	return j.FS.Create(path.Join(j.Output, name))
 }

@@ -1,4 +1,4 @@
-// Package runner defines jobs, and the interface of what executes them. A runner decides where
+// Package runner defines jobs, how a method executes them, and the interface of runners. A runner decides where
 // the records of a job come from, on how many cores or machines its steps run, and how records
 // are shuffled. It never changes a byte of the result. It knows nothing of the rules of a game
 // or the loop of jobs.
@@ -8,7 +8,6 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -19,10 +18,10 @@ type Job struct {
 	Step string   // a step name of package step
 	FS   store.FS // the file system of all directories
 	// Method is the game and how it is solved.
-	Method game.Method
+	Method Method
 	// Tier is the tier of the output; for the final step, the tier of the last input.
 	Tier int
-	// Pass is, for layers, the number of the pass over the tier, see layers.Stage.
+	// Pass is, for layers, the number of the pass over the tier, see step.Stage.
 	Pass int
 
 	// Input is what the map reads. For init it is a file with one line of any
@@ -61,7 +60,7 @@ type Job struct {
 
 	// Inbox lists the directories with messages to the stage, in the order in which they were
 	// written. It may be empty.
-	Inbox []*layers.Dir
+	Inbox []Sender
 	// Edges lists the directories with the predecessors of the tier's positions; the retrograde
 	// pass reads them.
 	Edges []string
@@ -79,7 +78,7 @@ type Job struct {
 func (j *Job) OnlyTable() bool { return j.Table && !j.Parts }
 
 // Stage returns the stage of the job.
-func (j *Job) Stage() layers.Stage { return layers.At(j.Tier, j.Pass) }
+func (j *Job) Stage() step.Stage { return step.At(j.Tier, j.Pass) }
 
 // InputTier returns the tier of the i-th input, for a step whose inputs are tiers.
 func (j *Job) InputTier(i int) int {
@@ -121,6 +120,15 @@ type Runner interface {
 	Run(ctx context.Context, job *Job) (Stats, error)
 }
 
+// A Sender is the directory of a job that sends messages to other stages.
+type Sender interface {
+	// Receivers returns the numbers of the stages that receive messages from it, ascending: those of tiers, then those of
+	// passes.
+	Receivers() []int
+	// Rows returns the number of rows that it has for a stage.
+	Rows(to step.Stage) int64
+}
+
 // A Halver is a Runner that can execute jobs with Half.
 type Halver interface {
 	Runner
@@ -151,7 +159,7 @@ type Stats struct {
 // every record has a value, Finished and Positions are not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
-	if layers.WritesOf(j.Step, j.Method.Game, j.Tier).Shard == layers.Values {
+	if j.Method != nil && step.Valued(j.Step, j.Method.Game(), j.Tier) { // a copy has no method
 		s.Finished, s.Positions = 0, 0
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -36,7 +37,7 @@ func TestBorders(t *testing.T) {
 		{tiered, step.Final, 1 << tiered.LowBits()},
 	} {
 		for _, reducers := range []int{1, 2, 7} {
-			borders, err := (&runner.Job{Method: game.MethodOf(test.g), Step: test.step, Tier: 12, Reducers: reducers}).Borders()
+			borders, err := (&runner.Job{Method: method.Of(test.g), Step: test.step, Tier: 12, Reducers: reducers}).Borders()
 			if err != nil || len(borders) != reducers-1 || !slices.IsSorted(borders) {
 				t.Errorf("%s, %s, %d reducers: borders %x, %v", test.g.Spec(), test.step, reducers, borders, err)
 			}
@@ -66,12 +67,12 @@ func TestOpenLines(t *testing.T) {
 		return slices.Compact(keys)
 	}
 	for _, job := range []*runner.Job{
-		{Step: step.Possible, Tier: 3, Inbox: []*layers.Dir{open("data_first2")}},
-		{Step: step.Solve, Tier: 2, Edges: []string{filepath.Join(dir, "data_first2")}, Inbox: []*layers.Dir{open("data_second3")}},
+		{Step: step.Possible, Tier: 3, Inbox: []runner.Sender{open("data_first2")}},
+		{Step: step.Solve, Tier: 2, Edges: []string{filepath.Join(dir, "data_first2")}, Inbox: []runner.Sender{open("data_second3")}},
 		{Step: step.Final, Tier: 3, Input: []string{filepath.Join(dir, "table/tier-02.pack"), filepath.Join(dir, "table/tier-03.pack")}},
 	} {
-		job.FS, job.Method = store.Local{}, game.MethodOf(g)
-		sources := must.Get(job.Rows())(t)
+		job.FS, job.Method = store.Local{}, method.Of(g)
+		sources := must.Get(layers.New(g).Rows(job))(t)
 		var want strings.Builder
 		for _, s := range sources {
 			must.OK(t, s.Each(func(rows []layers.Row) error {
@@ -97,7 +98,7 @@ func TestOpenLines(t *testing.T) {
 		for _, part := range must.Get(filepath.Glob(filepath.Join(dir, name, parts)))(t) {
 			text = append(text, must.Get(os.ReadFile(part))(t)...)
 		}
-		source, err := layers.OpenInbox([]*layers.Dir{open(name)}, layers.At(2, 0), kind)
+		source, err := layers.OpenInbox([]*layers.Dir{open(name)}, step.At(2, 0), kind)
 		if kind == layers.Predecessors {
 			source, err = layers.OpenPart(open(name), 2, kind)
 		}
@@ -131,7 +132,7 @@ func TestWriteShard(t *testing.T) {
 		{step.Possible, "12\t6\n", `:1: expected a position with a predecessor: after the tab p and its key, found "12\t6"`},
 		{step.Possible, "12\tp02\nx\n", `:2: expected a key of 2 hexadecimal digits, then nothing or a tab, found "x"`},
 	} {
-		job := &runner.Job{Name: "data", Step: test.step, Tier: 2, FS: store.Local{}, Method: game.MethodOf(g), Output: t.TempDir(), Reducers: 1}
+		job := &runner.Job{Name: "data", Step: test.step, Tier: 2, FS: store.Local{}, Method: method.Of(g), Output: t.TempDir(), Reducers: 1}
 		err := job.WriteShard(0, strings.NewReader(test.text))
 		if test.want != "" {
 			if want := "output of reducer 0 of data" + test.want; err == nil || err.Error() != want {
@@ -157,7 +158,7 @@ func TestCount(t *testing.T) {
 	}
 	for name, finished := range map[string]int64{step.Possible: 100, step.Solve: 0} {
 		var s runner.Stats
-		s.Count(&runner.Job{Method: game.MethodOf(g), Step: name}, of)
+		s.Count(&runner.Job{Method: method.Of(g), Step: name}, of)
 		if s.Records != 100 || s.Messages != 120 || s.Finished != finished {
 			t.Errorf("%s: %+v", name, s.Counts)
 		}

@@ -41,11 +41,11 @@ func (j *Job) Environment(side string, number, memory int, of *Partition) []stri
 
 // Properties returns the parameters of the tasks of the job. borders are the first keys of all parts except the first.
 func (j *Job) Properties(borders [][]byte) []step.Property {
-	ps := step.Properties(j.Method, j.Step, j.Tier)
+	ps := step.Properties(j.Method.Game())
 	if j.Step == step.Init || j.Step == step.Final {
 		return ps
 	}
-	return append(ps, j.method().properties(borders)...)
+	return append(ps, j.Method.Properties(j, borders)...)
 }
 
 // A Partition divides lines among the reducers.
@@ -57,12 +57,12 @@ type Partition struct {
 // Partition returns the partition of the lines that the maps of the job write.
 func (j *Job) Partition() (*Partition, error) {
 	borders, err := j.Borders()
-	g := j.Method.Game
-	return &Partition{lineKeys(g, borders), streamfmt.KeyWidth(g.KeyBits())}, err
+	g := j.Method.Game()
+	return &Partition{LineKeys(g, borders), streamfmt.KeyWidth(g.KeyBits())}, err
 }
 
-// lineKeys returns the keys of borders as lines have them.
-func lineKeys(g game.Game, borders []game.Position) (keys [][]byte) {
+// LineKeys returns the keys of borders as lines have them.
+func LineKeys(g game.Game, borders []game.Position) (keys [][]byte) {
 	for _, border := range borders {
 		keys = append(keys, streamfmt.AppendKey(nil, border, streamfmt.KeyWidth(g.KeyBits())))
 	}

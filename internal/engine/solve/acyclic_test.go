@@ -20,6 +20,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -165,7 +166,7 @@ func TestLayersOptions(t *testing.T) {
 		{"1 worker", 1, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
 		{"8 workers", 8, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
 		{"little memory", 8, func(o *solve.Options) {
-			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}
+			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}
 		}},
 		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Lines = true, 2, true }},
 	} {

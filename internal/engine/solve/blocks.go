@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/table"
@@ -55,7 +55,7 @@ func (b *byBlocks) readers(forward bool, tier int) (first, end int) {
 
 func (b *byBlocks) open(d *dir, forward bool) error {
 	if b.whole {
-		half, err := jobdir.StoresHalf(b.data.FS, b.data.Dir(d.name), d.seal)
+		half, err := blocks.StoresHalf(b.data.FS, b.data.Dir(d.name), d.seal)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
 	job, successors := c.job(step.Solve), table.TierFile(c.tier+1)
 	job.Parts = job.Parts || b.whole
 	if job.Parts {
-		successors = valued(b.g, c.tier+1)
+		successors = valued(b.of, c.tier+1)
 	}
 	job.Input, job.Predecessors = []string{b.data.Dir(successors)}, b.data.Dir(first(c.tier))
 	return job, nil

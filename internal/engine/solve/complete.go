@@ -14,7 +14,8 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -80,7 +81,7 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 
 // namesTiers reports whether the seal of the table names all its files.
 func (r *run) namesTiers(seal *store.Seal) bool {
-	for tier := range game.LastTier(r.g.Game) + 1 {
+	for tier := range game.LastTier(r.g) + 1 {
 		if len(table.TierShards(seal, tier)) == 0 {
 			return false
 		}
@@ -119,7 +120,7 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.
 	if shards := seal.Records() > 0; r.Lines && shards && !lines {
 		return nil, fmt.Errorf("--keep all is no longer possible: %s has no lines: --compress keeps it so, --overwrite starts over", name)
 	}
-	if half, err := jobdir.StoresHalf(r.data.FS, r.data.Dir(name), seal); err != nil || half {
+	if half, err := blocks.StoresHalf(r.data.FS, r.data.Dir(name), seal); err != nil || half {
 		return nil, cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s stores half of the positions: --overwrite starts over", name))
 	}
 	return seal, nil
@@ -218,14 +219,15 @@ func (r *run) syncKept() error {
 }
 
 // CheckKept verifies the directories of all jobs of a game solved with --keep all.
-func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) error {
-	for tier := range game.LastTier(m.Game) + 1 {
+func CheckKept(ctx context.Context, fsys store.FS, data string, g game.Game) error {
+	m := method.Of(g)
+	for tier := range game.LastTier(g) + 1 {
 		for _, forward := range []bool{true, false} {
-			err := eachDir(m.Game, tier, forward, func(name string, _ layers.Stage) ([]int, error) {
-				if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), m.Game.Spec()); err != nil {
+			err := eachDir(m, tier, forward, func(name string, _ step.Stage) ([]int, error) {
+				if _, err := jobdir.Check(ctx, fsys, path.Join(data, name), g.Spec()); err != nil {
 					return nil, err
 				}
-				return receiversIn(fsys, path.Join(data, name), m.Game)
+				return m.Receivers(fsys, path.Join(data, name))
 			})
 			if err != nil {
 				return err
@@ -233,18 +235,6 @@ func CheckKept(ctx context.Context, fsys store.FS, data string, m game.Method) e
 		}
 	}
 	return nil
-}
-
-// receiversIn returns the numbers of the stages to which the directory of a job by layers sends.
-func receiversIn(fsys store.FS, dir string, g game.Game) ([]int, error) {
-	if game.MethodOf(g).Layers == nil {
-		return nil, nil
-	}
-	d, err := layers.OpenDir(fsys, dir, g)
-	if err != nil {
-		return nil, err
-	}
-	return d.Receivers(), nil
 }
 
 // wantsFinal reports whether the text of all positions must be written. It sets result.Final

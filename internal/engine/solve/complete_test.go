@@ -15,6 +15,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -53,10 +54,10 @@ func TestOpenPositions(t *testing.T) {
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		g := job.Method.Blocks
-		w := jobdir.NewWriter(file, g, job.Tier)
-		chunk := jobdir.NewChunk(g)
-		chunk.Add(step.Start(g))
+		g := job.Method.Game().(game.Tiered)
+		w := blocks.NewWriter(file, g, job.Tier)
+		chunk := blocks.NewChunk(g)
+		chunk.Add(blocks.Start(g))
 		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Append(chunk))
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
@@ -316,7 +317,7 @@ func TestNoStart(t *testing.T) {
 	dir, _ := solved(t, g, nil)
 	name := filepath.Join(dir, table.TierFile(0))
 	file := must.Get(os.Create(name))(t)
-	w := jobdir.NewWriter(file, game.HalfOf(g), 0)
+	w := blocks.NewWriter(file, game.HalfOf(g), 0)
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -20,8 +19,8 @@ import (
 // missing job reads is deleted. A resumed run looks up which directories are complete, and runs the jobs that are
 // missing and wanted.
 
-// A method is what differs between blocks and layers: what a job reads, and how much work it is.
-type method interface {
+// A planner is what differs between blocks and layers: what a job reads, and how much work it is.
+type planner interface {
 	// weight returns a job's part of the work of the run. weigh is called before the retrograde pass.
 	weight(step string, tier int) float64
 	weigh(ctx context.Context) error
@@ -40,8 +39,8 @@ func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
 
 // valued returns the name of the directory of the job that gives the positions of a tier values. By blocks, those of the
 // last tier are all terminal.
-func valued(g game.Game, tier int) string {
-	if game.MethodOf(g).Blocks != nil && tier == game.LastTier(g) {
+func valued(m runner.Method, tier int) string {
+	if m.ValuedFirst(tier) {
 		return first(tier)
 	}
 	return second(tier)
@@ -49,9 +48,9 @@ func valued(g game.Game, tier int) string {
 
 // eachDir calls do for each directory that the jobs of a tier write in one direction. do returns the numbers of the stages
 // to which the directory sends.
-func eachDir(g game.Game, tier int, forward bool, do func(name string, at layers.Stage) (receivers []int, err error)) error {
+func eachDir(m runner.Method, tier int, forward bool, do func(name string, at step.Stage) (receivers []int, err error)) error {
 	name := first(tier)
-	switch loops := game.Loops(g, tier); {
+	switch loops := game.Loops(m.Game(), tier); {
 	case loops && forward:
 		return eachPass(tier, true, do)
 	case loops:
@@ -60,25 +59,25 @@ func eachDir(g game.Game, tier int, forward bool, do func(name string, at layers
 		}
 		fallthrough
 	case !forward:
-		name = valued(g, tier)
+		name = valued(m, tier)
 	}
-	_, err := do(name, layers.At(tier, 0))
+	_, err := do(name, step.At(tier, 0))
 	return err
 }
 
 // A dir is a complete directory of a job.
 type dir struct {
 	name      string
-	stage     layers.Stage
+	stage     step.Stage
 	seal      *store.Seal
-	receivers []int       // the stages that read its messages, or by blocks its parts
-	shards    bool        // whether it has parts: positions, or their values
-	dropped   bool        // whether what the receivers read has been deleted
-	box       *layers.Dir // its messages, by layers; nil if dropped
+	receivers []int         // the stages that read its messages, or by blocks its parts
+	shards    bool          // whether it has parts: positions, or their values
+	dropped   bool          // whether what the receivers read has been deleted
+	box       runner.Sender // its messages, by layers; nil if dropped
 }
 
 // sendsTo reports whether a directory had messages for a stage.
-func (d *dir) sendsTo(to layers.Stage) bool {
+func (d *dir) sendsTo(to step.Stage) bool {
 	_, found := slices.BinarySearch(d.receivers, int(to))
 	return found
 }
@@ -160,11 +159,11 @@ func (s *outputs) directory(tier int) string {
 	if s.forward {
 		return first(tier)
 	}
-	return valued(s.run.g.Game, tier)
+	return valued(s.run.of, tier)
 }
 
 // open opens a complete directory; nil: it is not complete.
-func (s *outputs) open(ctx context.Context, name string, at layers.Stage) (*dir, error) {
+func (s *outputs) open(ctx context.Context, name string, at step.Stage) (*dir, error) {
 	seal, err := s.run.sealOf(ctx, name)
 	if err != nil || seal == nil {
 		return nil, err
@@ -188,7 +187,7 @@ func (s *outputs) get(ctx context.Context, tier int) (*output, error) {
 	for _, d := range passes {
 		o.shards = o.shards || d.shards
 		for _, to := range d.receivers {
-			if to := layers.Stage(to); to.Pass() == 0 {
+			if to := step.Stage(to); to.Pass() == 0 {
 				o.receivers = append(o.receivers, to.Tier())
 				o.dropped = o.dropped || d.dropped
 			}
@@ -219,7 +218,7 @@ var errLacking = errors.New("a directory is not complete")
 // chain returns the directories of the job of a tier and, forward, of the passes after it; nil: one is not complete. If
 // all are kept, the retrograde passes must be complete, too.
 func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error) {
-	open := func(name string, at layers.Stage) ([]int, error) {
+	open := func(name string, at step.Stage) ([]int, error) {
 		d, err := s.open(ctx, name, at)
 		if d == nil {
 			return nil, cmp.Or(err, errLacking)
@@ -228,9 +227,9 @@ func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error
 		return d.receivers, err
 	}
 	if s.forward || s.run.KeepAll {
-		err = eachDir(s.run.g.Game, tier, s.forward, open)
+		err = eachDir(s.run.of, tier, s.forward, open)
 	} else {
-		_, err = open(s.directory(tier), layers.At(tier, 0))
+		_, err = open(s.directory(tier), step.At(tier, 0))
 	}
 	switch {
 	case err == errLacking:
@@ -257,7 +256,7 @@ func (s *outputs) remove(tier int) error {
 // forget makes the jobs of a tier run again: the last one replaces its directory, but passes would continue after those
 // that are there.
 func (s *outputs) forget(tier int) error {
-	if s.of[tier] != nil && game.Loops(s.run.g.Game, tier) {
+	if s.of[tier] != nil && game.Loops(s.run.g, tier) {
 		return s.remove(tier)
 	}
 	s.of[tier] = nil
@@ -297,12 +296,12 @@ func (r *run) prune(ctx context.Context, forward bool, tier int) error {
 		}
 		return nil
 	}
-	if valued(r.g.Game, tier) != first(tier) {
+	if valued(r.of, tier) != first(tier) {
 		if err := r.firsts.remove(tier); err != nil {
 			return err
 		}
 	}
-	if game.Loops(r.g.Game, tier) {
+	if game.Loops(r.g, tier) {
 		if err := r.removePasses(&r.seconds, tier); err != nil {
 			return err
 		}
@@ -327,12 +326,12 @@ func (r *run) canKeep(ctx context.Context) error {
 	for tier := range r.last + 1 {
 		_, solved := r.tabled(tier)
 		for _, forward := range []bool{true, false} {
-			err := eachDir(r.g.Game, tier, forward, func(name string, _ layers.Stage) ([]int, error) {
+			err := eachDir(r.of, tier, forward, func(name string, _ step.Stage) ([]int, error) {
 				seal, err := r.canKeepDir(ctx, name, solved)
 				if err != nil || seal == nil {
 					return nil, err
 				}
-				return receiversIn(r.data.FS, r.data.Dir(name), r.g.Game)
+				return r.of.Receivers(r.data.FS, r.data.Dir(name))
 			})
 			if err != nil {
 				return err
@@ -344,7 +343,7 @@ func (r *run) canKeep(ctx context.Context) error {
 
 // plan returns, by tier, which jobs must run.
 func (r *run) plan(ctx context.Context, until int) (firsts, seconds []bool, err error) {
-	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.g.Game, r.last) == first(r.last)}
+	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.of, r.last) == first(r.last)}
 	for tier := range r.last + 1 {
 		_, tabled := r.tabled(tier)
 		o, err := r.firsts.look(ctx, tier)
@@ -430,14 +429,14 @@ type chain struct {
 // job returns the last job of the chain, without its input.
 func (c *chain) job(step string) *runner.Job {
 	_, tabled := c.run.tabled(c.tier)
-	values := valued(c.run.g.Game, c.tier) == c.directory(c.tier)
+	values := valued(c.run.of, c.tier) == c.directory(c.tier)
 	return &runner.Job{Name: c.directory(c.tier), Step: step, Tier: c.tier, Table: values && !tabled && c.run.UntilTier < 0, Parts: c.forward || c.run.KeepAll}
 }
 
 // runTier runs the jobs of a tier in one direction.
 func (r *run) runTier(ctx context.Context, of *outputs, tier int) error {
 	c := &chain{outputs: of, tier: tier}
-	loops := game.Loops(r.g.Game, tier)
+	loops := game.Loops(r.g, tier)
 	if loops {
 		if err := c.resume(ctx); err != nil {
 			return err

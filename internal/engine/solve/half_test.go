@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -115,7 +116,7 @@ type valued struct {
 // positionsOf reads the directory of a tier with all positions.
 func positionsOf(t *testing.T, dir string, g game.Tiered, tier int) (all []valued) {
 	t.Helper()
-	in := must.Get(jobdir.OpenTier(store.Local{}, dir, g, tier))(t)
+	in := must.Get(blocks.OpenTier(store.Local{}, dir, g, tier))(t)
 	defer in.Close()
 	ranges := must.Get(in.Ranges())(t)
 	c, b := in.Cursor(0), new(block.Block)
@@ -178,15 +179,15 @@ func TestShards(t *testing.T) {
 			parts.Parts = true
 			stats, err := new(inline.Runner).Run(t.Context(), &parts)
 			must.OK(t, err)
-			in := must.Get(jobdir.OpenTierFiles(store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0))}, half, tier))(t)
+			in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0))}, half, tier))(t)
 			defer in.Close()
 			c, b, ranges := in.Cursor(0), new(block.Block), must.Get(in.Ranges())(t)
 			for shard := range 2 {
 				if shard == lost {
 					continue
 				}
-				w := jobdir.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TablePart, shard))))(t), half, tier)
-				chunk := jobdir.NewChunk(half)
+				w := blocks.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TablePart, shard))))(t), half, tier)
+				chunk := blocks.NewChunk(half)
 				for _, rng := range ranges[shard*len(ranges)/2 : (shard+1)*len(ranges)/2] {
 					must.Get(c.Load(b, rng))(t)
 					chunk.Add(b)

@@ -54,7 +54,7 @@ func TestKept(t *testing.T) {
 				if len(seals) < 8 {
 					t.Fatalf("%d directories are kept", len(seals))
 				}
-				must.OK(t, solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)))
+				must.OK(t, solve.CheckKept(context.Background(), store.Local{}, dir, g))
 				for i, seal := range seals {
 					seal = filepath.Join(dir, seal)
 					at := filepath.Dir(seal)
@@ -68,7 +68,7 @@ func TestKept(t *testing.T) {
 						flip(t, seal, 3)
 					}
 					must.OK(t, err)
-					if err := solve.CheckKept(context.Background(), store.Local{}, dir, game.MethodOf(g)); err == nil && !maps.Equal(all(t, dir), want) {
+					if err := solve.CheckKept(context.Background(), store.Local{}, dir, g); err == nil && !maps.Equal(all(t, dir), want) {
 						t.Errorf("%s is damaged, and the check finds nothing", at)
 					}
 					if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -79,7 +79,7 @@ func (b *byLayers) send(ctx context.Context, job *runner.Job, of *outputs, first
 			continue
 		}
 		for _, d := range o.passes {
-			if !d.sendsTo(layers.At(job.Tier, 0)) {
+			if !d.sendsTo(step.At(job.Tier, 0)) {
 				continue
 			}
 			if d.box == nil {
@@ -154,7 +154,7 @@ func (b *byLayers) next(ctx context.Context, c *chain) (*runner.Job, error) {
 	job.Name, job.Pass, job.Inbox, job.Table = passName(c.forward, at), at.Pass(), inbox, false
 	if c.forward {
 		job.Step = step.Mark
-	} else if at.Pass() > layers.Ties {
+	} else if at.Pass() > step.TiesPass {
 		job.Step = step.Ties
 	}
 	rows := int64(0)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -94,7 +95,7 @@ func TestLeastMemory(t *testing.T) {
 		o.Positions, o.Long = 600, false
 		g := testgames.RandomLayered(r, o)
 		dir, _ := solved(t, g, func(o *solve.Options) {
-			o.Final, o.Runner = solve.FinalNo, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, false)}
+			o.Final, o.Runner = solve.FinalNo, &inline.Runner{Memory: method.Of(g).LeastInline(-1, false)}
 		})
 		if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
 			t.Errorf("seed %d: %v", seed, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -150,7 +151,7 @@ func TestLoopOptions(t *testing.T) {
 			"keep all":      func(o *solve.Options) { o.KeepAll = true },
 			"keep all text": func(o *solve.Options) { o.KeepAll, o.Lines, o.Reducers = true, true, 2 },
 			"little memory": func(o *solve.Options) {
-				o.Runner = &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}
+				o.Runner = &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}
 			},
 		} {
 			dir, _ := solved(t, g, change)

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -52,7 +52,7 @@ func (r *run) readIndex(pass string) (index passIndex, err error) {
 }
 
 // passName returns the name of the directory of a pass. The first one backward is begin.
-func passName(forward bool, at layers.Stage) string {
+func passName(forward bool, at step.Stage) string {
 	switch {
 	case forward:
 		return first(at.Tier()) + at.Suffix()
@@ -64,19 +64,19 @@ func passName(forward bool, at layers.Stage) string {
 
 // eachPass calls do for the directory of each pass over a tier in one direction, in the order of the passes: those that
 // receive messages from the ones before, which do returns.
-func eachPass(tier int, forward bool, do func(name string, at layers.Stage) (receivers []int, err error)) error {
-	now, stages := layers.At(tier, 0), []layers.Stage{layers.At(tier, 0)}
+func eachPass(tier int, forward bool, do func(name string, at step.Stage) (receivers []int, err error)) error {
+	now, stages := step.At(tier, 0), []step.Stage{step.At(tier, 0)}
 	for {
 		receivers, err := do(passName(forward, now), now)
 		if err != nil {
 			return err
 		}
 		for _, to := range receivers {
-			if to := layers.Stage(to); to.Tier() == tier && to > now {
+			if to := step.Stage(to); to.Tier() == tier && to > now {
 				stages = append(stages, to)
 			}
 		}
-		stages = slices.DeleteFunc(stages, func(to layers.Stage) bool { return to <= now })
+		stages = slices.DeleteFunc(stages, func(to step.Stage) bool { return to <= now })
 		if len(stages) == 0 {
 			return nil
 		}
@@ -153,7 +153,7 @@ func (c *chain) prune() error {
 	now := c.done[len(c.done)-1].stage
 	for _, o := range c.done {
 		read := slices.ContainsFunc(c.index.Runs, func(r stateRun) bool { return r.Dir == o.name })
-		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return layers.Stage(to) > now || layers.Stage(to).Tier() != c.tier })
+		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return step.Stage(to) > now || step.Stage(to).Tier() != c.tier })
 		_, err := o.drop(c.run, func(file string) bool {
 			return !read && layers.IsStates(file) || !waits && strings.HasPrefix(file, store.OutboxPrefix)
 		})
@@ -171,7 +171,7 @@ func (c *chain) resume(ctx context.Context) error {
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	err = eachPass(c.tier, c.forward, func(name string, at layers.Stage) ([]int, error) {
+	err = eachPass(c.tier, c.forward, func(name string, at step.Stage) ([]int, error) {
 		o, err := c.open(ctx, name, at)
 		if o != nil {
 			c.done = append(c.done, o)
@@ -229,8 +229,8 @@ func (r *run) removePasses(of *outputs, tier int) error {
 
 // passNames returns the names of the directories of the passes over a tier, in their order.
 func (r *run) passNames(of *outputs, tier int) (names []string, err error) {
-	stage := func(name string) layers.Stage {
-		at, _ := layers.ParseStage("0"+strings.TrimPrefix(name, of.directory(tier)), 0) // not ok: pass 0
+	stage := func(name string) step.Stage {
+		at, _ := step.ParseStage("0"+strings.TrimPrefix(name, of.directory(tier)), 0) // not ok: pass 0
 		return at
 	}
 	entries, err := r.data.FS.ReadDir(r.data.Path)
@@ -245,11 +245,11 @@ func (r *run) passNames(of *outputs, tier int) (names []string, err error) {
 }
 
 // next returns the next stage that receives rows, and the directories that have them; 0: there is none.
-func (c *chain) next() (next layers.Stage, inbox []*layers.Dir, err error) {
+func (c *chain) next() (next step.Stage, inbox []runner.Sender, err error) {
 	now := c.done[len(c.done)-1].stage
 	for _, o := range c.done {
 		for _, to := range o.receivers {
-			if to := layers.Stage(to); to.Tier() == c.tier && to > now && (next == 0 || to < next) {
+			if to := step.Stage(to); to.Tier() == c.tier && to > now && (next == 0 || to < next) {
 				next = to
 			}
 		}

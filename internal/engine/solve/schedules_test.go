@@ -15,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -259,7 +259,7 @@ func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 			own.Inbox = slices.Clone(job.Inbox)
 			for i, d := range own.Inbox { // opened by the driver, which may be paused
 				if err == nil {
-					own.Inbox[i], err = layers.OpenDir(fsys, d.Path, s.g)
+					own.Inbox[i], err = layers.OpenDir(fsys, d.(*layers.Dir).Path, s.g)
 				}
 			}
 			if err == nil {

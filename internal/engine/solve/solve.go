@@ -37,7 +37,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -112,7 +112,7 @@ type Event struct {
 	Job     string  `json:"job"`            // the directory that is written, e.g. data_first3
 	Step    string  `json:"step"`           // a step name of package step
 	Tier    int     `json:"tier"`           // the tier that is written
-	Pass    int     `json:"pass,omitempty"` // the number of the pass over it, see layers.Stage
+	Pass    int     `json:"pass,omitempty"` // the number of the pass over it, see step.Stage
 	Tiers   int     `json:"tiers"`          // the last tier of the game
 	Done    bool    `json:"done"`           // whether the job is finished; false: it is running
 	Share   float64 `json:"share"`          // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (layers); during final, the last job, of final alone
@@ -138,8 +138,8 @@ func (e Event) Place() string {
 	if e.Tiers > 0 || e.Pass == 0 {
 		parts = append(parts, fmt.Sprintf("tier %d of %d", e.Tier, e.Tiers))
 	}
-	if e.Pass > layers.Ties {
-		parts = append(parts, fmt.Sprintf("ties, pass %d", e.Pass-layers.Ties))
+	if e.Pass > step.TiesPass {
+		parts = append(parts, fmt.Sprintf("ties, pass %d", e.Pass-step.TiesPass))
 	} else if e.Pass > 0 {
 		parts = append(parts, fmt.Sprintf("pass %d", e.Pass))
 	}
@@ -166,10 +166,11 @@ type Result struct {
 // A run executes jobs, reports their progress, and knows which directories are complete.
 type run struct {
 	Options
-	g     game.Method
+	g     game.Game
+	of    runner.Method
 	data  *store.Data
 	begun time.Time
-	by    method
+	by    planner
 	last  int        // the last tier
 	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
 
@@ -198,7 +199,7 @@ type run struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	r := &run{Options: o, g: game.MethodOf(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
+	r := &run{Options: o, g: g, of: method.Of(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
 		table: &store.Seal{Game: data.Game, Job: table.Dir},
 		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
 	r.firsts = outputs{run: r, forward: true, of: make([]*output, r.last+1)}
@@ -243,14 +244,14 @@ func (r *run) endJournal(state string, err error) error {
 }
 
 // Check returns an error if the game cannot be solved on any machine.
-func Check(m game.Method) error {
-	if n := m.Game.Info().Vast; n > 0 {
-		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", m.Game.Spec(), n)
+func Check(g game.Game) error {
+	if n := g.Info().Vast; n > 0 {
+		return fmt.Errorf("%s: about %.2g positions are too many to solve; play and search it", g.Spec(), n)
 	}
-	if !m.Game.Values().TiesSoon && !game.IsAcyclic(m.Game) {
-		return fmt.Errorf("%s: it has tiers with inner moves, so that of several ties players must prefer the nearest", m.Game.Spec())
+	if !g.Values().TiesSoon && !game.IsAcyclic(g) {
+		return fmt.Errorf("%s: it has tiers with inner moves, so that of several ties players must prefer the nearest", g.Spec())
 	}
-	return m.CheckLength()
+	return game.MethodOf(g).CheckLength()
 }
 
 // solve solves the game with the method for its kind.
@@ -258,10 +259,10 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
-	if r.g.Blocks != nil {
-		r.by = newBlocks(r, r.g.Blocks)
+	if g, ok := r.g.(game.Tiered); ok {
+		r.by = newBlocks(r, g)
 	} else {
-		r.by = newLayers(r, r.g.Layers)
+		r.by = newLayers(r, r.g)
 	}
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})
@@ -347,7 +348,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Method, job.FS, job.Reducers, job.Combine = r.g, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
+	job.Method, job.FS, job.Reducers, job.Combine = r.of, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Half = r.half
 	}
@@ -456,7 +457,7 @@ func (r *run) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Game.Values().Text(value)
+	r.result.Solved, r.result.Before, r.result.Start, r.result.Value = true, r.tableComplete, value, r.g.Values().Text(value)
 	for tier := range r.last + 1 {
 		n, _ := r.tabled(tier)
 		r.result.Positions += n
@@ -482,7 +483,7 @@ func (r *run) setFinal(job *runner.Job) {
 	most := uint64(0)
 	for tier := range r.last + 1 {
 		name := r.data.Dir(table.TierFile(tier))
-		if tier > 0 || game.Listed(r.g.Game, r.g.Game.Start()) {
+		if tier > 0 || game.Listed(r.g, r.g.Start()) {
 			job.Input = append(job.Input, name)
 		}
 		if n, _ := r.tabled(tier); n > most {
@@ -493,12 +494,12 @@ func (r *run) setFinal(job *runner.Job) {
 
 // lookUp returns the value of the initial position.
 func (r *run) lookUp() (game.Value, error) {
-	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g.Game)
+	t, err := table.OpenOf(r.data.FS, r.data.Path, r.g)
 	if err != nil {
 		return 0, err
 	}
 	defer t.Close()
-	value, ok, err := t.Lookup(r.g.Game.Start())
+	value, ok, err := t.Lookup(r.g.Start())
 	if err == nil && !ok {
 		err = errors.New("table: the initial position is missing: driver solve --overwrite starts over")
 	}

@@ -51,29 +51,26 @@ func TestCompareBuilds(t *testing.T) {
 	}
 }
 
-// TestBuildOfRules checks that every job has the property of the build, and that a
+// TestBuildOfRules checks that the tasks of every job have the property of the build, and that a
 // difference of one move in the rules is noticed.
 func TestBuildOfRules(t *testing.T) {
 	for _, kind := range []game.Kind{connectn.Kind, mnk.Kind, dodgem.Kind} {
 		g := must.Get(kind.Default())(t)
-		m := game.MethodOf(g)
-		for _, name := range NamesOf(m) {
-			ps := Properties(m, name, 1)
-			i := slices.IndexFunc(ps, func(p Property) bool { return p.Name == BuildProperty })
-			if i < 0 {
-				t.Fatalf("%s of %s: no build among %v", name, g.Spec(), ps)
-			}
-			if err := CheckRules(g, ps[i].Value); err != nil {
-				t.Errorf("%s of %s: %v", name, g.Spec(), err)
-			}
-			sampled := &asked{Game: g}
-			rulesSum(sampled)
-			if err := CheckRules(sameMove{g, sampled.positions}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
-				t.Errorf("%s of %s with other successors: %v", name, g.Spec(), err)
-			}
-			if err := CheckRules(fewerMoves{g}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
-				t.Errorf("%s of %s with other rules: %v", name, g.Spec(), err)
-			}
+		ps := Properties(g)
+		i := slices.IndexFunc(ps, func(p Property) bool { return p.Name == BuildProperty })
+		if i < 0 {
+			t.Fatalf("%s: no build among %v", g.Spec(), ps)
+		}
+		if err := CheckRules(g, ps[i].Value); err != nil {
+			t.Errorf("%s: %v", g.Spec(), err)
+		}
+		sampled := &asked{Game: g}
+		rulesSum(sampled)
+		if err := CheckRules(sameMove{g, sampled.positions}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
+			t.Errorf("%s with other successors: %v", g.Spec(), err)
+		}
+		if err := CheckRules(fewerMoves{g}, ps[i].Value); err == nil || !strings.Contains(err.Error(), "(rules ") {
+			t.Errorf("%s with other rules: %v", g.Spec(), err)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -24,8 +23,8 @@ type FinalLines struct {
 }
 
 // NewFinalLines returns a FinalLines that prints the positions of a game to w.
-func NewFinalLines(w *Writer, m game.Method) *FinalLines {
-	return &FinalLines{w: w, g: m.Game, cyclic: !game.IsAcyclic(m.Game)}
+func NewFinalLines(w *Writer, g game.Game) *FinalLines {
+	return &FinalLines{w: w, g: g, cyclic: !game.IsAcyclic(g)}
 }
 
 // Add prints the line of the next position. If the position is invalid, it returns a
@@ -34,7 +33,7 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 	same := f.begun && p == f.last
 	switch {
 	case f.begun && p < f.last:
-		return lines.WantSorted
+		return WantSorted
 	case same && (v == f.value || v == 0 && !f.cyclic):
 		return ""
 	case same && (f.value != 0 || f.cyclic):
@@ -60,13 +59,13 @@ func (f *FinalLines) Add(p game.Position, v game.Value) (want string) {
 // End checks that the last position has a value.
 func (f *FinalLines) End() (want string) {
 	if f.begun && f.value == 0 && !f.cyclic {
-		return fmt.Sprintf("a value for position %s, which has none", keyText(f.g, f.last))
+		return fmt.Sprintf("a value for position %s, which has none", KeyText(f.g, f.last))
 	}
 	return ""
 }
 
 // keyText returns a key as it is written in a line.
-func keyText(g game.Game, key uint64) string {
+func KeyText(g game.Game, key uint64) string {
 	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
 }
 

@@ -1,14 +1,10 @@
 package step
 
 import (
-	"cmp"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/lines"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -64,60 +60,6 @@ func (o *Options) Packed() bool { return o.Reducers > 0 }
 // of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
 
-// Map runs the map of a step from in to out.
-func Map(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	if !o.Combine {
-		o.Memory = 1 // emits each message at once
-	}
-	return run(name, m, in, out, o, func(s *stream) error {
-		switch name {
-		case Init:
-			return s.MapStart(m.Game, in, o.Source)
-		case Final:
-			return mapFinal(m.Game, in, s.Writer, o)
-		}
-		if m.Blocks == nil {
-			return byLayers(m.Layers)
-		}
-		return s.mapBlocks(m.Blocks)
-	})
-}
-
-// Reduce runs the reduce of a step from in, sorted by key, to out, or to a file if records
-// are packed: it writes the records of a tier.
-func Reduce(name string, m game.Method, in io.Reader, out io.Writer, o Options) (Counters, error) {
-	return run(name, m, in, out, o, func(s *stream) error {
-		if name == Final {
-			return reduceFinal(m, in, s.Writer, o)
-		}
-		if m.Blocks == nil {
-			return byLayers(m.Layers)
-		}
-		return s.reduceBlocks(m.Blocks)
-	})
-}
-
-// A stream is one run of one side of a step.
-type stream struct {
-	*Writer
-	name string
-	in   io.Reader
-	o    Options
-}
-
-// run runs one side of a step, which must be a step of the game, and flushes its output.
-func run(name string, m game.Method, in io.Reader, out io.Writer, o Options, side func(*stream) error) (Counters, error) {
-	w := NewWriter(out, m.Game)
-	if !slices.Contains(NamesOf(m), name) {
-		return w.Counters, Unknown(name)
-	}
-	err := side(&stream{w, name, in, o})
-	return w.Counters, cmp.Or(err, w.Flush())
-}
-
-// byLayers returns the error for a game whose steps are in package layers.
-func byLayers(g game.Game) error { return fmt.Errorf("%s is solved by layers", g.Spec()) }
-
 // Unknown returns the error for a step that the game does not have.
 func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
 
@@ -140,21 +82,8 @@ func NewWriter(out io.Writer, g game.Game) *Writer {
 	return &Writer{out: out, Width: streamfmt.KeyWidth(g.KeyBits())}
 }
 
-// block writes the records of a block as lines.
-func (w *Writer) block(b *block.Block) error {
-	w.count(b)
-	w.Buf = lines.AppendBlock(w.Buf, b, w.Width)
-	return w.Spill()
-}
-
-// count counts the records of a block.
-func (w *Writer) count(b *block.Block) {
-	n := b.Done.Count()
-	w.Records += int64(b.Open.Count() + n)
-	w.Finished += int64(n)
-}
-
-func (w *Writer) line(rec streamfmt.Record) {
+// Line writes a record as a line.
+func (w *Writer) Line(rec streamfmt.Record) {
 	w.Records++
 	w.Buf = streamfmt.AppendRecord(w.Buf, rec, w.Width)
 	w.Spill()
@@ -191,60 +120,17 @@ func (w *Writer) countLines(in io.Reader, source string) error {
 func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
 	err := w.countLines(in, source)
 	if err == nil && w.In > 0 {
-		w.line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
+		w.Line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
 	}
 	return err
 }
 
-// eachRecord calls do for every record of in. Each record must be a position, not a
-// message. do returns a description of what it expected instead of the record, or "".
-func eachRecord(g game.Game, in io.Reader, w *Writer, o Options, do func(streamfmt.Record) (want string)) error {
-	r := streamfmt.NewReader(in, o.Source, w.Width)
-	for w.err == nil {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		w.In++
-		want := ""
-		if err := g.Check(rec.Key); err != nil {
-			want = fmt.Sprintf("a position (%v)", err)
-		} else if rec.Kind == streamfmt.Message {
-			want = "a position, no message"
-		} else if rec.Kind == streamfmt.Done && !game.Value(rec.Value).Valid() {
-			want = lines.WantOutcome
-		} else {
-			want = do(rec)
-		}
-		if want != "" {
-			return r.Errorf(want)
-		}
-		w.Spill()
-	}
-	return nil
-}
+// DefaultMemory is the default limit of a mapper's buffered messages, in bytes: the share
+// of one reducer in the small containers of a cluster, and more than any tier of 5×5 needs.
+const DefaultMemory = 128 << 20
 
-// mapFinal prints all positions except those that the game does not list.
-func mapFinal(g game.Game, in io.Reader, w *Writer, o Options) error {
-	return eachRecord(g, in, w, o, func(rec streamfmt.Record) string {
-		if game.Listed(g, rec.Key) {
-			w.line(rec)
-		}
-		return ""
-	})
-}
-
-// reduceFinal prints each position once.
-func reduceFinal(m game.Method, in io.Reader, w *Writer, o Options) error {
-	f := NewFinalLines(w, m)
-	err := eachRecord(m.Game, in, w, o, func(rec streamfmt.Record) string { return f.Add(rec.Key, game.Value(rec.Value)) })
-	if err == nil && w.err == nil {
-		if want := f.End(); want != "" {
-			err = fmt.Errorf("%s:%d: expected %s", o.Source, w.In, want)
-		}
-	}
-	return err
-}
+// Descriptions of expected records, for errors about invalid ones.
+const (
+	WantSorted  = "keys in ascending order (LC_ALL=C sort)"
+	WantOutcome = "a value with an outcome in its two low bits"
+)

@@ -37,7 +37,7 @@ const (
 	SentPrefix = "to-"
 	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
-	// IndexFile is the index in the directory of a pass; see package jobdir.
+	// IndexFile is the index in the directory of a pass; see package solve.
 	IndexFile = "_index"
 	// SeedFile is the input of the first job: a file with one line of any content.
 	SeedFile = "temp"

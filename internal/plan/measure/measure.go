@@ -95,7 +95,7 @@ func smaller(kind game.Kind, g game.Game) (boards []game.Game) {
 		}
 		args[largest] -= max(1, args[largest]/8)
 		board, err := kind.Make(args)
-		if err != nil || solve.Check(game.MethodOf(board)) != nil {
+		if err != nil || solve.Check(board) != nil {
 			break
 		}
 		boards = append(boards, board)

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -55,7 +56,7 @@ func Sealed(t testing.TB, name string, g game.Game, tier int, lines string) (dir
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), name)
 	must.OK(t, os.Mkdir(dir, 0o777))
-	job := &runner.Job{Name: name, Step: step.Possible, Tier: tier, FS: store.Local{}, Method: game.MethodOf(g), Output: dir, Reducers: 1}
+	job := &runner.Job{Name: name, Step: step.Possible, Tier: tier, FS: store.Local{}, Method: method.Of(g), Output: dir, Reducers: 1}
 	must.OK(t, job.WriteShard(0, strings.NewReader(lines)))
 	files := must.Get(jobdir.SealAll(store.Local{}, dir))(t)
 	must.OK(t, (&store.Seal{Game: g.Spec(), Job: name, Files: files}).Write(store.Local{}, dir))

@@ -15,7 +15,8 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -121,8 +122,8 @@ type blockReader struct {
 	file  *streamfmt.File // the first file that has blocks
 	tier  int             // of its blocks
 
-	*jobdir.Tier
-	cursor *jobdir.TierCursor
+	*blocks.Tier
+	cursor *blocks.TierCursor
 	block  block.Block
 }
 
@@ -161,7 +162,7 @@ func (r *blockReader) forget(files map[string]string) {
 
 // open opens the files as a tier of a game.
 func (r *blockReader) open(g game.Tiered, number int) (err error) {
-	if r.Tier, err = jobdir.OpenTierFiles(r.fsys, r.names, g, number); err == nil {
+	if r.Tier, err = blocks.OpenTierFiles(new(jobdir.Seals), r.fsys, r.names, g, number); err == nil {
 		r.cursor = r.Cursor(1 << 16)
 	}
 	return err
@@ -188,7 +189,7 @@ func compareTiers(got, want *blockReader) error {
 	if err != nil {
 		return err
 	}
-	g := jobdir.Stored(parsed.(game.Tiered))
+	g := blocks.Stored(parsed.(game.Tiered))
 	for _, r := range []*blockReader{got, want} {
 		if err := r.open(g, want.tier); err != nil {
 			return err

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"github.com/treereduce/treereduce/play/cli"
+	play "github.com/treereduce/treereduce/play/cli"
 
 	"external/games"
 )

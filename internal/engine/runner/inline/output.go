@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"path"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
@@ -14,91 +13,91 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A job is a job in execution.
-type job struct {
+// A Job is a job in execution.
+type Job struct {
 	*runner.Job
-	runner  *Runner
-	borders []game.Position // the first keys of all shards except the first
-	plan    plan
-	before  float64     // the share of the job that is done before its tasks, 0 to 1
-	inputs  []io.Closer // closed at the end of the job
-	stats   runner.Stats
+	Firsts []game.Position // the first keys of all shards except the first
+	Plan   Plan
+	Before float64     // the share of the job that is done before its tasks, 0 to 1
+	Inputs []io.Closer // closed at the end of the job
+	Stats  runner.Stats
 }
 
-// partition returns the number of the shard that contains a key.
-func (j *job) partition(key game.Position) int {
-	return sort.Search(len(j.borders), func(i int) bool { return key < j.borders[i] })
+// NewJob returns a job that has not begun.
+func NewJob(of *runner.Job) (*Job, error) {
+	borders, err := of.Borders()
+	return &Job{Job: of, Firsts: borders}, err
 }
 
-// create creates a file in the job's output directory.
-func (j *job) create(name string) (io.WriteCloser, error) {
-	return j.FS.Create(path.Join(j.Output, name))
+// Part returns the number of the shard that contains a key.
+func (j *Job) Part(key game.Position) int {
+	return sort.Search(len(j.Firsts), func(i int) bool { return key < j.Firsts[i] })
 }
 
-// A work is how a method executes a job. A worker turns each task, a T, into a chunk, a C, and the
+// A Work is how a method executes a job. A worker turns each task, a T, into a chunk, a C, and the
 // chunks are appended to shards.
-type work[T, C any] interface {
-	// open opens the input, does what precedes the tasks, and sets the job's plan.
-	open(ctx context.Context) error
-	// next returns the next task; ok is false at the end. The keys of tasks ascend. It is not
+type Work[T, C any] interface {
+	// Open opens the input, does what precedes the tasks, and sets the job's plan.
+	Open(ctx context.Context) error
+	// Next returns the next task; ok is false at the end. The keys of tasks ascend. It is not
 	// called concurrently.
-	next() (task T, ok bool, err error)
-	// first returns the first key of a task, all of whose keys belong to one shard.
-	first(task T) game.Position
-	// share returns the share of the tasks up to the end of one, 0 to 1.
-	share(task T) float64
+	Next() (task T, ok bool, err error)
+	// First returns the first key of a task, all of whose keys belong to one shard.
+	First(task T) game.Position
+	// Share returns the share of the tasks up to the end of one, 0 to 1.
+	Share(task T) float64
 
-	// newWorker returns the function of a worker, which replaces the content of a chunk with the
+	// NewWorker returns the function of a worker, which replaces the content of a chunk with the
 	// output of a task.
-	newWorker() func(task T, out C) error
-	newChunk() C
-	newShard(number int) (shard[C], error)
-	// count counts a written chunk in the job's statistics.
-	count(chunk C)
+	NewWorker() func(task T, out C) error
+	NewChunk() C
+	NewShard(number int) (Shard[C], error)
+	// Count counts a written chunk in the job's statistics.
+	Count(chunk C)
 
-	// close ends the work, even if open has failed. It completes what workers have written
+	// Close ends the work, even if Open has failed. It completes what workers have written
 	// outside of chunks if err is nil. It returns the first error.
-	close(err error) error
+	Close(err error) error
 }
 
-// A shard is an output file of a job. Its chunks are appended in order.
-type shard[C any] interface {
+// A Shard is an output file of a job. Its chunks are appended in order.
+type Shard[C any] interface {
 	Append(chunk C) error
 	// Finish completes the shard if err is nil, and closes it in any case. It returns the first
 	// error.
 	Finish(err error) error
 }
 
-// run executes a job.
-func run[T, C any](ctx context.Context, j *job, w work[T, C]) (runner.Stats, error) {
-	err := w.open(ctx)
+// Run executes a job.
+func Run[T, C any](ctx context.Context, j *Job, w Work[T, C]) (runner.Stats, error) {
+	err := w.Open(ctx)
 	if err == nil {
 		o := output[T, C]{job: j, work: w}
 		err = o.run(ctx)
 	}
-	err = w.close(err)
-	for _, in := range j.inputs {
+	err = w.Close(err)
+	for _, in := range j.Inputs {
 		in.Close()
 	}
-	return j.stats, err
+	return j.Stats, err
 }
 
 // An output writes the shards of a job. One of them is open at a time.
 type output[T, C any] struct {
-	job   *job
-	work  work[T, C]
-	open  shard[C]
+	job   *Job
+	work  Work[T, C]
+	open  Shard[C]
 	begun int // shards
 }
 
 // run has the plan's workers execute the tasks, while the calling goroutine writes their
 // chunks in order.
 func (o *output[T, C]) run(ctx context.Context) error {
-	plan := o.job.plan
-	err := parallel.InOrder(ctx, plan.workers, plan.workers*plan.ahead, parallel.Work[T, C]{
-		Next:   o.work.next,
-		Chunk:  o.work.newChunk,
-		Worker: o.work.newWorker,
+	plan := o.job.Plan
+	err := parallel.InOrder(ctx, plan.Workers, plan.Workers*plan.Ahead, parallel.Work[T, C]{
+		Next:   o.work.Next,
+		Chunk:  o.work.NewChunk,
+		Worker: o.work.NewWorker,
 		Write:  o.write,
 	})
 	if err == nil {
@@ -112,14 +111,14 @@ func (o *output[T, C]) run(ctx context.Context) error {
 
 // write appends the chunk of a task to its shard.
 func (o *output[T, C]) write(task T, chunk C) error {
-	if err := o.upTo(o.job.partition(o.work.first(task))); err != nil {
+	if err := o.upTo(o.job.Part(o.work.First(task))); err != nil {
 		return err
 	}
 	if err := o.open.Append(chunk); err != nil {
 		return err
 	}
-	o.work.count(chunk)
-	o.job.Report(runner.Progress{Share: o.job.before + (1-o.job.before)*o.work.share(task)})
+	o.work.Count(chunk)
+	o.job.Report(runner.Progress{Share: o.job.Before + (1-o.job.Before)*o.work.Share(task)})
 	return nil
 }
 
@@ -132,7 +131,7 @@ func (o *output[T, C]) upTo(number int) error {
 				return err
 			}
 		}
-		next, err := o.work.newShard(o.begun)
+		next, err := o.work.NewShard(o.begun)
 		if err != nil {
 			return err
 		}
@@ -141,49 +140,49 @@ func (o *output[T, C]) upTo(number int) error {
 	return nil
 }
 
-// A numbered is the tasks 0 to tasks-1.
-type numbered struct{ tasks, begun int }
+// A Numbered is the tasks 0 to tasks-1.
+type Numbered struct{ Tasks, begun int }
 
-func (n *numbered) next() (task int, ok bool, err error) { //nolint:unparam // as work requires
+func (n *Numbered) Next() (task int, ok bool, err error) { //nolint:unparam // as work requires
 	n.begun++
-	return n.begun - 1, n.begun <= n.tasks, nil
+	return n.begun - 1, n.begun <= n.Tasks, nil
 }
 
-func (n *numbered) share(task int) float64 { return float64(task+1) / float64(n.tasks) }
+func (n *Numbered) Share(task int) float64 { return float64(task+1) / float64(n.Tasks) }
 
-// A text is the part of a work that writes shards with lines.
-type text struct{ *job }
+// A Text is the part of a work that writes shards with lines.
+type Text struct{ *Job }
 
-func (t text) newShard(number int) (shard[*textChunk], error) {
-	file, err := t.create(jobdir.LinesName(number))
+func (t Text) NewShard(number int) (Shard[*TextChunk], error) {
+	file, err := t.Create(jobdir.LinesName(number))
 	return textShard{file}, err
 }
 
-func (t text) newChunk() *textChunk { return new(textChunk) }
+func (t Text) NewChunk() *TextChunk { return new(TextChunk) }
 
-func (t text) count(c *textChunk) { t.stats.Records += c.lines }
+func (t Text) Count(c *TextChunk) { t.Stats.Records += c.Lines }
 
-// A textChunk contains lines.
-type textChunk struct {
-	text  []byte
-	lines int64
+// A TextChunk contains lines.
+type TextChunk struct {
+	Text  []byte
+	Lines int64
 }
 
-func (c *textChunk) reset() { c.text, c.lines = c.text[:0], 0 }
+func (c *TextChunk) Reset() { c.Text, c.Lines = c.Text[:0], 0 }
 
-// final adds the line of a position, if it has one.
-func (c *textChunk) final(g game.Game, p game.Position, v game.Value) {
-	before := len(c.text)
-	if c.text = step.AppendFinal(c.text, g, p, v); len(c.text) > before {
-		c.lines++
+// Final adds the line of a position, if it has one.
+func (c *TextChunk) Final(g game.Game, p game.Position, v game.Value) {
+	before := len(c.Text)
+	if c.Text = step.AppendFinal(c.Text, g, p, v); len(c.Text) > before {
+		c.Lines++
 	}
 }
 
 // A textShard is a shard with lines.
 type textShard struct{ io.WriteCloser }
 
-func (p textShard) Append(c *textChunk) error {
-	_, err := p.Write(c.text)
+func (p textShard) Append(c *TextChunk) error {
+	_, err := p.Write(c.Text)
 	return err
 }
 

@@ -4,10 +4,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -21,7 +21,7 @@ func TestBlocks(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {3, 2, 2}, {3, 3, 3}, {4, 3, 3}} {
 		g := must.Get(connectn.New(size[0], size[1], size[2]))(t)
 		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
-		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
+		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g, solved.SameText)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestEverySize(t *testing.T) { runnertest.EverySize(t, &inline.Runner{}, all
 func TestLayers(t *testing.T) {
 	g := must.Get(mnk.New(3, 2, 2))(t)
 	runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
-	runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g, solved.SameText)
+	runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g, solved.SameText)
 }
 
 // TestLoops solves random games with tiers, inner moves and images, with much memory and with the least, and computes
@@ -62,6 +62,6 @@ func TestLoops(t *testing.T) {
 		o.OfMover, o.Acyclic, o.TiesLate = true, false, false
 		g := testgames.RandomLayered(r, o)
 		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
-		runnertest.Check(t, &inline.Runner{Memory: inline.Least(game.MethodOf(g), -1, true)}, g.Backward(), solved.SameText)
+		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g.Backward(), solved.SameText)
 	}
 }

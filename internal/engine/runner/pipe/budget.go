@@ -3,7 +3,6 @@ package pipe
 import (
 	"runtime"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 )
 
@@ -33,7 +32,7 @@ type Budget struct {
 // Divide divides memory (0 means 1 GiB) among the processes of a job. It plans as many mappers
 // as there are cores, or as memory allows. What remains when each process has its minimum goes
 // to the buffers.
-func Divide(m game.Method, memory, reducers int) Budget {
+func Divide(m runner.Method, memory, reducers int) Budget {
 	if memory == 0 {
 		memory = defaultMemory
 	}
@@ -44,14 +43,14 @@ func Divide(m game.Method, memory, reducers int) Budget {
 	}
 	rest := max(0, memory-least(m, mappers, reducers)) / 10 * 9
 	merging := mappers
-	if m.Layers != nil {
+	if m.Sends() {
 		merging += reducers
 	}
 	b := Budget{Mappers: mappers, Sort: leastBuffer + rest/2/reducers, Merge: leastBuffer + rest/4/merging}
-	b.Driver = driverMemory + tables(m) + mappers*feedMemory + reducers*partMemory
-	b.Reducer = processMemory + tables(m)
+	b.Driver = driverMemory + m.Tables() + mappers*feedMemory + reducers*partMemory
+	b.Reducer = processMemory + m.Tables()
 	b.Mapper = b.Reducer + 2*b.Merge // doubled: garbage stays in memory until it is collected
-	if m.Layers != nil {
+	if m.Sends() {
 		b.Reducer = b.Mapper
 	}
 	return b
@@ -59,7 +58,7 @@ func Divide(m game.Method, memory, reducers int) Budget {
 
 // Reducers is the default number of reducers: one for each core, or as many as memory allows
 // with the same number of mappers.
-func Reducers(m game.Method, memory int) int {
+func Reducers(m runner.Method, memory int) int {
 	n := runtime.GOMAXPROCS(0)
 	for n > 1 && runner.CodeMemory+least(m, n, n) > memory {
 		n--
@@ -68,21 +67,13 @@ func Reducers(m game.Method, memory int) int {
 }
 
 // Least returns the minimum memory of a job with the given number of reducers.
-func Least(m game.Method, reducers int) int { return least(m, 1, reducers) }
+func Least(m runner.Method, reducers int) int { return least(m, 1, reducers) }
 
-func least(m game.Method, mappers, reducers int) int {
-	process := processMemory + tables(m)
+func least(m runner.Method, mappers, reducers int) int {
+	process := processMemory + m.Tables()
 	each := mappers*(feedMemory+process+2*leastBuffer) + reducers*(partMemory+process+sortMemory+leastBuffer)
-	if m.Layers != nil {
+	if m.Sends() {
 		each += reducers * 2 * leastBuffer
 	}
-	return driverMemory + tables(m) + each
-}
-
-// tables returns the memory of the game's tables, which every process has.
-func tables(m game.Method) int {
-	if m.Blocks != nil {
-		return m.Blocks.Tables()
-	}
-	return 0
+	return driverMemory + m.Tables() + each
 }

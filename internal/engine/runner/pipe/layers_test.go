@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -32,7 +32,7 @@ func solveLayers(t *testing.T, first, end int) {
 	kind := testgames.LayeredKind()
 	for seed := first; seed < end; seed++ {
 		g, random := must.Get(kind.New([]int{seed, seed % 3}))(t), rand.New(rand.NewPCG(uint64(seed), 3))
-		r := &pipe.Runner{Bin: programs.Dir(t), Memory: []int{0, pipe.Least(game.MethodOf(g), 3)}[random.IntN(2)]}
+		r := &pipe.Runner{Bin: programs.Dir(t), Memory: []int{0, pipe.Least(method.Of(g), 3)}[random.IntN(2)]}
 		runnertest.Layers(t, r, g, random)
 	}
 }

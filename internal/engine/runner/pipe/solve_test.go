@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -84,7 +85,7 @@ func TestPrograms(t *testing.T) {
 		must.OK(t, os.Mkdir(out, 0o777))
 		bin := programs.Dir(t)
 		r := pipe.Runner{Bin: bin, Programs: map[string]string{test.replaced: strings.ReplaceAll(test.program, "$BIN", bin)}}
-		job := &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: game.MethodOf(g), Tier: 1, Input: []string{input}, Output: out, Reducers: 1}
+		job := &runner.Job{Name: "data_first1", Step: step.Possible, FS: store.Local{}, Method: method.Of(g), Tier: 1, Input: []string{input}, Output: out, Reducers: 1}
 		stats, err := r.Run(context.Background(), job)
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {
@@ -107,7 +108,7 @@ func TestPartNotClosed(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	must.OK(t, os.Mkdir(out, 0o777))
 	r := pipe.Runner{Bin: programs.Dir(t)}
-	_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Method: game.MethodOf(g),
+	_, err := r.Run(t.Context(), &runner.Job{Name: "data_first1", Step: step.Possible, FS: storetest.Unclosed{FS: store.Local{}, Err: failed}, Method: method.Of(g),
 		Tier: 1, Input: []string{input}, Output: out, Reducers: 1})
 	if !errors.Is(err, failed) {
 		t.Error(err)

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -162,7 +162,7 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
 		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
-		r := &sized{Runner: &inline.Runner{}, t: t, most: mostRecords(game.MethodOf(g))}
+		r := &sized{Runner: &inline.Runner{}, t: t, most: method.Of(g).MostRecords()}
 		solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Combine, o.KeepAll = r, false, true })
 		if r.jobs == 0 {
 			t.Errorf("%s: no jobs", g.Spec())

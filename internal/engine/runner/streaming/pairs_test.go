@@ -16,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game/mills"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/engine/layers"
+	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -54,7 +54,7 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	o := step.Options{Source: job.Name, FS: job.FS, Tier: job.Tier, Pass: job.Pass, Edges: job.Edges, Runs: job.Runs, Absorb: job.Absorb,
 		Combine: true, Memory: memory[r.random.IntN(len(memory))], Reducers: len(p.keys) + 1,
 		Create: func(name string) (io.WriteCloser, error) { return job.FS.Create(path.Join(job.Output, name)) }}
-	if layers.WritesOf(job.Step, job.Method.Game, job.Tier).Shards {
+	if layers.WritesOf(job.Step, job.Method.Game(), job.Tier).Shards {
 		o.Edges = nil // they are the input of the maps
 	}
 	for _, key := range p.keys {
@@ -68,7 +68,7 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	for _, in := range p.input {
 		for _, split := range in.Splits {
 			var out bytes.Buffer
-			n, err := layers.Map(job.Step, job.Method.Layers, strings.NewReader(split.String()), &out, o)
+			n, err := job.Method.Map(job.Step, strings.NewReader(split.String()), &out, o)
 			if err != nil {
 				return stats, err
 			}
@@ -98,7 +98,7 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		}
 		o.Part = part
 		var out bytes.Buffer
-		n, err := layers.Reduce(job.Step, job.Method.Layers, bytes.NewReader(in), &out, o)
+		n, err := job.Method.Reduce(job.Step, bytes.NewReader(in), &out, o)
 		if err != nil {
 			return stats, err
 		}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
@@ -20,7 +20,7 @@ import (
 // It checks nothing if no job can be large enough for the cluster. The name node has been
 // checked before, and permissions will be when the data directory is created.
 func (r *Runner) Preflight(ctx context.Context, g game.Game, data string) error {
-	if mostRecords(game.MethodOf(g)) <= float64(r.Above) {
+	if method.Of(g).MostRecords() <= float64(r.Above) {
 		return nil
 	}
 	if err := checkName(data); err != nil {
@@ -53,22 +53,6 @@ func checkName(dir string) error {
 
 // special reports whether a letter has a meaning in a list of patterns, or in a URI.
 func special(c rune) bool { return strings.ContainsRune(`,{}[]*?\#%"`, c) || unicode.IsSpace(c) }
-
-// rowFactor is how many rows a job by layers reads for a position, typically at most: one for each
-// predecessor, one for each move.
-const rowFactor = 64
-
-// mostRecords returns an upper bound for the records that a job of a game reads: the largest
-// tier, or all positions.
-func mostRecords(m game.Method) (most float64) {
-	if m.Blocks == nil {
-		return math.Exp2(float64(m.Layers.KeyBits())) * rowFactor
-	}
-	for tier := range m.Blocks.Tiers() + 1 {
-		most = max(most, m.Blocks.Slots(tier))
-	}
-	return most
-}
 
 // mastersShare is how many of a cluster's cores are used by the application masters of a job
 // and of the previous job, which may still be ending.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -17,11 +17,11 @@ func Ranges(g game.Tiered, tier, reducers int) ([]byte, error) {
 	if tier < 0 || tier > g.Tiers() {
 		return nil, fmt.Errorf("%s: tier %d, expected 0 to %d", g.Spec(), tier, g.Tiers())
 	}
-	if most := step.MostParts(g); reducers < 1 || uint64(reducers) > most {
+	if most := blocks.MostParts(g); reducers < 1 || uint64(reducers) > most {
 		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), reducers, most)
 	}
 	var keys [][]byte
-	for _, border := range step.Borders(g, tier, reducers)[1:] {
+	for _, border := range blocks.Borders(g, tier, reducers)[1:] {
 		keys = append(keys, streamfmt.AppendKey(nil, border<<g.LowBits(), streamfmt.KeyWidth(g.KeyBits())))
 	}
 	return sequenceFile(textClass, keys), nil

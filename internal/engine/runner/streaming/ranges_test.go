@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -18,7 +18,7 @@ func TestRangesOf64Bits(t *testing.T) {
 		if _, err := Ranges(g, 3, reducers); err != nil {
 			t.Error(err)
 		}
-		if n := len(step.Borders(g, 3, reducers)); n != reducers {
+		if n := len(blocks.Borders(g, 3, reducers)); n != reducers {
 			t.Errorf("%d borders, want %d", n, reducers)
 		}
 	}

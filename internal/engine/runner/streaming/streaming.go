@@ -13,7 +13,6 @@ import (
 
 	"github.com/treereduce/treereduce/hadoop"
 	"github.com/treereduce/treereduce/hadoop/yarn"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -76,7 +75,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		if stats, err = r.attend(ctx, job, app); err != nil {
 			return stats, err
 		}
-		return count(job, stats)
+		return stats, job.Method.Complete(job, &stats)
 	}
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
@@ -98,31 +97,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if stats, err = r.submit(ctx, job, p.arguments(files)); err != nil {
 		return stats, err
 	}
-	return count(job, stats)
-}
-
-// count completes the counts of a job: it verifies the blocks, which are sealed as they were counted. A job by layers whose
-// counters are missing must run again.
-func count(job *runner.Job, stats runner.Stats) (runner.Stats, error) {
-	g := job.Method.Blocks
-	if g == nil {
-		if stats.Shuffled == 0 {
-			return stats, &store.DamageError{Name: job.Output, Reason: "the counters of its job are missing"}
-		}
-		return stats, nil
-	}
-	t, err := jobdir.OpenTier(job.FS, job.Output, g, job.Tier)
-	if err != nil {
-		return stats, err
-	}
-	defer t.Close()
-	jobdir.Know(job.FS, t)
-	counts := t.Counts()
-	stats.Records = int64(counts.Total())
-	if job.Step == step.Possible {
-		stats.Finished = stats.Records - int64(counts[0])
-	}
-	return stats, nil
+	return stats, job.Method.Complete(job, &stats)
 }
 
 // Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so

@@ -1,0 +1,70 @@
+package blocks
+
+import (
+	"math"
+
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+)
+
+const (
+	// pageMemory is the size of a page of pageRanges ranges in the directory of a tier's index:
+	// streamfmt uses 40 bytes, and 56 while it reads the directory; a writer uses up to three times
+	// 28.
+	pageMemory = 96
+	pageRanges = 256
+
+	// readShare is the divisor of memory for blocks that a job decodes and keeps.
+	readShare = 32
+	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job, and
+	// reachedShare that for open positions.
+	solvedShare  = 4
+	reachedShare = 16
+	// blocksShare is the divisor of memory for blocks with their messages that wait for the images.
+	blocksShare = 16
+	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare is the divisor for those of all tiers in the final job, and
+	// bandsShare that for what one of its workers needs to read their bands.
+	imagesShare = 8
+	finalShare  = 4
+	bandsShare  = 16
+	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
+	balancedShare = 0.3
+)
+
+// spare returns how much memory a job on blocks leaves if all cores use the first preset, with memory for images
+// and blocks that wait for them.
+func (r *inlineRunner) spare(n *inline.Needs) int {
+	return r.memory.Spare(n) - r.memory.Bytes()/imagesShare - r.memory.Bytes()/blocksShare
+}
+
+// LeastInline estimates the minimum memory of Inline.
+func (m *Method) LeastInline(until int, final bool) int {
+	t := m.g
+	if until < 0 || until > t.Tiers() {
+		until = t.Tiers()
+	}
+	var all, most float64
+	for tier := range until + 1 {
+		n := t.Ranges(tier)
+		all += n
+		most = max(most, n)
+	}
+	ranges := 4 * most // the job's input and output, and the table's
+	if final {
+		ranges = max(ranges, all)
+	}
+	receivers := min(most*mirror.RangePage, math.Ldexp(1, int(t.KeyBits()-t.LowBits()))/8)
+	bytes := float64(indexMemory(ranges)) + receivers + float64(t.Tables()+inline.Own()+1<<20)
+	return int(min(bytes/9*10, 1<<62))
+}
+
+// indexMemory returns the size of the directory of an index with this many ranges.
+func indexMemory(ranges float64) int { return int(min(ranges, 1<<62)) / pageRanges * pageMemory }
+
+// blockMemory is the memory of a block with this many slots: two bits and a value byte for
+// each.
+func blockMemory(slots int) int { return slots + slots/4 }
+
+// chunkMemory is the memory of the packed output for this many slots, plus a block's, with
+// the encoder's memory. A quarter is added because slices grow in steps.
+func chunkMemory(slots, largest int) int { return (slots + largest + 4*largest) / 4 * 5 }

@@ -1,0 +1,455 @@
+package blocks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A inlineRunner runs jobs by blocks.
+type inlineRunner struct {
+	g      game.Tiered
+	memory inline.Memory
+	kept   *Cache       // has the output of the last job; one of tiers, or nil
+	tiers  [2]Cache     // for the input and the output of a job
+	blocks block.Memory // has the blocks that a job keeps until it has sorted the images
+}
+
+// Run runs a job.
+func (r *inlineRunner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) {
+	g := r.g
+	if of.Half != nil {
+		g = of.Half
+	}
+	j, err := inline.NewJob(of)
+	if err != nil {
+		return runner.Stats{}, err
+	}
+	if of.Step == step.Final {
+		r.drop()
+		return inline.Run(ctx, j, &inlineFinal{Text: inline.Text{Job: j}, memory: r.memory, g: g})
+	}
+	return inline.Run(ctx, j, &inlineWork{Job: j, runner: r, g: g})
+}
+
+// keep keeps the output of a job, which is in these shards. k is nil if it is not in memory.
+func (r *inlineRunner) keep(k *Cache, shards []*Writer) {
+	if k == nil {
+		return
+	}
+	var sums []uint32
+	for _, s := range shards {
+		sums = append(sums, s.Sum)
+	}
+	k.Complete(sums)
+	r.kept = k
+}
+
+// drop releases the memory for jobs on blocks.
+func (r *inlineRunner) drop() {
+	r.kept, r.tiers = nil, [2]Cache{}
+	r.blocks.Reset(0)
+}
+
+// A inlineWork is a step on a tier of blocks.
+type inlineWork struct {
+	*inline.Job
+	runner       *inlineRunner
+	g            game.Tiered
+	step         Step
+	input        *Tier            // nil in init
+	predecessors *Tier            // for solve only
+	cache        *Cache           // has blocks of input
+	balanced     *mirror.Balanced // nil: the output has no balanced positions
+
+	deduce  block.Deducer // nil: the output is no table with compact blocks
+	compact *Compact      // the form of the output, if it is
+
+	kept   *Cache // gets the output, for the next job; nil: it does not stay in memory
+	shards []*Writer
+
+	receivers mirror.RangeSet // the ranges that receive messages, and those with images
+	ranges    *mirror.RangeCursor
+	cutter
+}
+
+func (w *inlineWork) Open(ctx context.Context) error {
+	w.step = NewStep(w.Step, w.g)
+	if err := w.openTiers(); err != nil {
+		return err
+	}
+	if w.OnlyTable() {
+		w.deduce = game.DeducerOf(w.g)
+	}
+	needs, err := w.Needs()
+	if err != nil {
+		return err
+	}
+	memory, blocks := w.runner.memory.Bytes()/imagesShare, w.runner.memory.Bytes()/blocksShare
+	blocks = max(0, blocks+min(0, w.runner.spare(&needs)))
+	w.runner.blocks.Reset(blocks)
+	w.openBalanced(memory)
+	if w.balanced != nil {
+		first := needs
+		first.Shared += memory + blocks
+		w.Plan, w.Before = w.runner.memory.Plan(first), balancedShare
+		if err := w.prepare(ctx); err != nil {
+			return err
+		}
+		needs.Shared += w.balanced.Memory()
+		needs.Worker += w.balanced.Len() * mirror.CursorMemory
+	}
+	w.ranges = w.receivers.Cursor()
+	w.Plan = w.runner.memory.Plan(needs)
+	w.cutter = newCutter(w.Job, w.g, w)
+	return w.openCompact()
+}
+
+func (w *inlineWork) openTiers() (err error) {
+	if w.Step == step.Init {
+		return nil
+	}
+	from := step.InputTier(w.Step, w.Tier)
+	if w.input, err = OpenTier(w.FS, w.Input[0], w.g, from); err != nil {
+		return err
+	}
+	w.Inputs = append(w.Inputs, w.input)
+	if w.Step == step.Solve {
+		if n := w.input.Counts()[streamfmt.Open]; n > 0 {
+			return fmt.Errorf("%s: expected successors with a value, found %d without", w.Input[0], n)
+		}
+		if w.predecessors, err = OpenTier(w.FS, w.Predecessors, w.g, w.Tier); err != nil {
+			return err
+		}
+		w.Inputs = append(w.Inputs, w.predecessors)
+	}
+	return nil
+}
+
+func (w *inlineWork) Close(err error) error {
+	w.runner.kept = nil
+	if err == nil {
+		w.runner.keep(w.kept, w.shards)
+	}
+	return errors.Join(err, w.balanced.Close())
+}
+
+func (w *inlineWork) nextRange() (rng uint64, slots int, ok bool, err error) {
+	rng, ok = w.ranges.Next()
+	return rng, len(w.g.Low(w.Tier, rng)), ok, nil
+}
+
+func (w *inlineWork) done() float64 { return w.ranges.Share() }
+
+func (w *inlineWork) NewChunk() *Chunk {
+	if w.compact != nil {
+		return w.compact.NewChunk()
+	}
+	return NewChunk(w.g)
+}
+
+func (w *inlineWork) NewShard(number int) (inline.Shard[*Chunk], error) {
+	name := jobdir.PartName(number)
+	if w.OnlyTable() {
+		name = jobdir.ShardName(jobdir.TablePart, number)
+	}
+	file, err := w.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	var shard *Writer
+	if w.compact != nil {
+		shard = w.compact.NewWriter(file)
+	} else {
+		shard = NewWriter(file, w.g, w.Tier)
+	}
+	w.shards = append(w.shards, shard)
+	return shard, nil
+}
+
+func (w *inlineWork) Count(c *Chunk) {
+	counts := c.All()
+	records := counts.Total()
+	w.Stats.Records += int64(records)
+	if w.Step == step.Possible {
+		w.Stats.Finished += int64(records - counts[0])
+	}
+}
+
+func (w *inlineWork) NewWorker() func(rangeTask, *Chunk) error {
+	reduce := w.reducer(w.balanced.Merger(w.messages()))
+	return func(t rangeTask, out *Chunk) error {
+		out.Reset()
+		for _, rng := range t.ranges {
+			if b, err := reduce(rng); err != nil {
+				return err
+			} else if b != nil {
+				out.Add(b)
+				w.kept.Keep(b)
+			}
+		}
+		return nil
+	}
+}
+
+// reducer returns a function that computes blocks of the output, in ascending order of range. The block is nil
+// if a range has no slots; it is valid until the next call.
+func (w *inlineWork) reducer(merger *mirror.Merger) func(rng uint64) (*block.Block, error) {
+	return func(rng uint64) (*block.Block, error) {
+		b, err := merger.Merge(rng)
+		if err == nil && b != nil && w.Step != step.Init { // init does not ask whether the position is terminal
+			err = w.step.Reduce(b)
+		}
+		return b, err
+	}
+}
+
+// openCompact sets compact if the output is a table with compact blocks. It computes some blocks for it.
+func (w *inlineWork) openCompact() (err error) {
+	if w.deduce == nil {
+		return nil
+	}
+	var counts streamfmt.Counts // the values that can occur have a count
+	for v, n := range w.input.Counts() {
+		if n > 0 { // the input has no open positions
+			counts[w.g.Values().Before(game.Value(v))] = n
+		}
+	}
+	reduce, index := w.reducer(w.balanced.Sampler(w.messages())), w.predecessors.Cursor(0)
+	w.compact, err = NewCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
+		e, err := index.Entry(i)
+		if err != nil {
+			return nil, err
+		}
+		return reduce(e.First)
+	})
+	return err
+}
+
+// needs returns the memory needs of the job, and makes receivers and cache.
+func (w *inlineWork) Needs() (inline.Needs, error) {
+	g := w.g
+	n := inline.Needs{Shared: g.Tables() + indexMemory(g.Ranges(w.Tier)), Windows: 1}
+	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
+	all := 0                                              // slots of the predecessors
+	for _, t := range []*Tier{w.input, w.predecessors} {
+		if t == nil {
+			continue
+		}
+		var to []uint64
+		for e, err := range t.Entries() {
+			if err != nil {
+				return n, err
+			}
+			slots := len(g.Low(t.Number(), e.First))
+			largest = max(largest, slots)
+			if t == w.predecessors {
+				all += block.ValuesMemory(slots + 1)
+				w.receivers.Add(e.First)
+			}
+			if w.Step == step.Possible {
+				to = w.step.Outputs(to[:0], t.Number(), e.First)
+				for _, rng := range to {
+					largest = max(largest, len(g.Low(w.Tier, rng)))
+					w.receivers.Add(rng)
+				}
+			}
+		}
+		n.Shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
+	}
+	if w.Step == step.Init {
+		w.receivers.Add(g.Start() >> g.LowBits())
+	}
+	n.Shared += w.receivers.Bytes()
+	n.Record = blockMemory(largest)
+	n.Worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
+	n.Chunk = func(slots int) int { return chunkMemory(slots, largest) }
+	if w.input != nil {
+		n.Windows += int(g.KeyBits() - g.LowBits())
+		w.openCache(&n)
+	}
+	w.openKept(&n, all)
+	return n, nil
+}
+
+// openCache makes cache, and adds its memory to n.
+func (w *inlineWork) openCache(n *inline.Needs) {
+	r := w.runner
+	if last := r.kept; last != nil && last.Of(w.input, w.Step == step.Solve) && last.Memory() <= r.spare(n) {
+		w.cache = last
+		n.Shared += last.Memory()
+	} else {
+		r.kept, w.cache = nil, NewCache(0)
+	}
+	if w.cache.Lacks() {
+		most := max(0, min(r.memory.Bytes()/readShare, r.spare(n)))
+		w.cache.Limit(most)
+		n.Shared += most
+	}
+}
+
+// openKept makes kept if there is memory for it, which it adds to n. solved is what the values of the output take.
+func (w *inlineWork) openKept(n *inline.Needs, solved int) {
+	r, bits, bytes := w.runner, w.g.KeyBits()-w.g.LowBits(), 0
+	switch {
+	case w.Step == step.Solve && w.deduce != nil:
+		bytes = min(solved, r.memory.Bytes()/solvedShare)
+	case w.Step == step.Possible:
+		bytes = r.memory.Bytes() / reachedShare
+	}
+	index := 4 << bits
+	bytes = min(bytes, r.spare(n)-index)
+	for i := range r.tiers {
+		switch k := &r.tiers[i]; {
+		case k == r.kept:
+		case bytes > 0 && w.kept == nil:
+			w.kept = k
+			k.Reset(bits, bytes, w.Step == step.Solve)
+			n.Shared += bytes + index
+		default:
+			k.Reset(0, 0, false)
+		}
+	}
+}
+
+// openBalanced makes balanced, unless there are no balanced positions.
+func (w *inlineWork) openBalanced(memory int) {
+	g, ok := w.g.(*game.Half)
+	if !ok || w.Step == step.Init {
+		return
+	}
+	kind := mirror.Reached
+	if w.Step == step.Solve {
+		kind = mirror.Scores
+	}
+	for ranges := w.receivers.Cursor(); ; {
+		rng, ok := ranges.Next()
+		if !ok {
+			return
+		}
+		if kind.Of(g, w.Tier, rng) != nil {
+			break
+		}
+	}
+	place := mirror.Place{FS: w.FS, Dir: w.Output, Name: "images", Memory: memory, Blocks: &w.runner.blocks}
+	w.balanced = mirror.NewBalanced(g, w.Tier, kind, place)
+}
+
+// prepare stores the messages to balanced positions and their images.
+func (w *inlineWork) prepare(ctx context.Context) error {
+	return w.balanced.Prepare(ctx, mirror.Pass{
+		Ranges:   &w.receivers,
+		Messages: w.messages,
+		Workers:  w.Plan.Workers,
+		Report:   func(share float64) { w.Report(runner.Progress{Share: w.Before * share}) },
+	})
+}
+
+// messages returns a reader of the messages to ranges of the output.
+func (w *inlineWork) messages() mirror.Messages {
+	p := &Puller{Step: w.step, Game: w.g, Tier: w.Tier}
+	if w.input != nil {
+		from := w.input.Cached(w.cache, w.Plan.Window)
+		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
+		from.Brief = w.deduce != nil            // no position that is open after Settle has a move that wins at once
+		p.From = from
+	}
+	if w.Step != step.Solve {
+		return p
+	}
+	m := &solveMessages{Puller: p, predecessors: w.predecessors.Cursor(w.Plan.Window)}
+	if half, ok := w.g.(*game.Half); ok && w.predecessors.Half() == nil {
+		m.half = half
+	}
+	m.deduce = w.deduce
+	return m
+}
+
+// solveMessages are the messages of a tier to existing positions.
+type solveMessages struct {
+	*Puller
+	predecessors *TierCursor
+	half         *game.Half    // if predecessors have positions that are not stored
+	deduce       block.Deducer // nil: the rules say nothing of single positions
+}
+
+func (m *solveMessages) Load(b *block.Block, rng uint64) (bool, error) {
+	_, err := m.predecessors.Load(b, rng)
+	if err == nil && m.half != nil {
+		m.half.Keep(b)
+	}
+	if err == nil && m.deduce != nil {
+		b.Settle(b.Deduce(m.deduce))
+	}
+	return err == nil, err
+}
+
+// A rangeTask is ranges of one shard.
+type rangeTask struct {
+	ranges []uint64
+	size   int     // the sum of their sizes, see rangeReader
+	end    float64 // the share of the tasks up to its end
+
+	from, to int // for final: the low parts, if they are not all, of one range
+}
+
+// A rangeReader reads the ranges of the output.
+type rangeReader interface {
+	// nextRange returns the next range, ascending, and its size: the number of slots or lines. ok
+	// is false at the end.
+	nextRange() (rng uint64, size int, ok bool, err error)
+	// done returns the share of the ranges that nextRange has returned.
+	done() float64
+}
+
+// A cutter divides the ranges of the output into tasks, at the borders of parts and where a task
+// is large enough.
+type cutter struct {
+	Ahead   []game.Position // the borders that no task has reached
+	lowBits uint
+	enough  int
+	from    rangeReader
+
+	rng  uint64 // the first range of the next task, if there is one
+	size int
+	ok   bool
+}
+
+func newCutter(j *inline.Job, g game.Tiered, from rangeReader) cutter {
+	return cutter{Ahead: j.Firsts, lowBits: g.LowBits(), enough: j.Plan.Slots, from: from}
+}
+
+func (c *cutter) Next() (t rangeTask, ok bool, err error) {
+	for {
+		if !c.ok {
+			if c.rng, c.size, c.ok, err = c.from.nextRange(); !c.ok || err != nil {
+				break
+			}
+		}
+		cut := t.size+64*len(t.ranges) > c.enough || c.size > 2*c.enough
+		for len(c.Ahead) > 0 && c.rng<<c.lowBits >= c.Ahead[0] {
+			cut, c.Ahead = true, c.Ahead[1:]
+		}
+		if cut && len(t.ranges) > 0 {
+			break
+		}
+		t.ranges = append(t.ranges, c.rng)
+		t.size += c.size
+		c.ok = false
+	}
+	t.end = c.from.done()
+	return t, len(t.ranges) > 0, err
+}
+
+func (c *cutter) First(t rangeTask) game.Position { return t.ranges[0] << c.lowBits }
+
+func (c *cutter) Share(t rangeTask) float64 { return t.end }

@@ -1,0 +1,203 @@
+package blocks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+)
+
+// A inlineFinal merges the tiers of a solved game into one text by key. For each range, it merges
+// the blocks of all tiers.
+type inlineFinal struct {
+	inline.Text
+	memory inline.Memory
+	g      game.Tiered
+	tiers  []*Tier
+	wholes []*mirror.Tier
+
+	all int // ranges of all tiers
+	cutter
+	task rangeTask // the last one
+	each int       // the low parts of each task of its ranges
+}
+
+func (f *inlineFinal) Open(ctx context.Context) error {
+	g, r, inputs := Stored(f.g), f.memory, len(f.Input)
+	n := inline.Needs{Shared: f.g.Tables(), Windows: inputs}
+	memory := r.Left() / finalShare / (1 + inputs/5) // a fifth remains, see Tier.Memory
+	bands := max(1, min(mirror.MostBands, r.Left()/bandsShare/(2*mirror.CursorMemory))/inputs)
+	for i, dir := range f.Input {
+		stored, err := OpenTier(f.FS, dir, g, f.InputTier(i))
+		if err != nil {
+			return err
+		}
+		f.tiers, f.Inputs = append(f.tiers, stored), append(f.Inputs, stored)
+		ranges, err := stored.Ranges()
+		if err != nil {
+			return err
+		}
+		place := mirror.Place{FS: f.FS, Dir: f.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory, Bands: bands}
+		all := mirror.AllRanges(stored.Half(), f.InputTier(i), ranges)
+		t := mirror.NewTier(stored.Half(), f.InputTier(i), place, ranges, all, func(ahead int) mirror.Loader { return stored.Cursor(ahead) })
+		f.wholes = append(f.wholes, t)
+		if err := t.Prepare(ctx); err != nil {
+			return err
+		}
+		f.all += len(all)
+		n.Shared += 8*len(all) + t.Memory() + indexMemory(float64(stored.Len()))
+		n.Worker += t.Len() * mirror.CursorMemory
+	}
+	largest, heaviest := 0, 0
+	for ranges := f.newRanges(); ; {
+		_, lines, ok, err := ranges.nextRange()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		largest, heaviest = max(largest, ranges.Slots), max(heaviest, lines)
+	}
+	n.Record = blockMemory(largest)
+	n.Worker += f.lows() + f.lows()/8 + blockMemory(largest)
+	line := len(f.g.AppendText(nil, f.g.Start())) + len("''\t255\n")
+	n.Chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
+	f.Plan = r.Plan(n)
+	f.cutter = newCutter(f.Job, f.g, f.newRanges())
+	f.task.to = f.lows()
+	return nil
+}
+
+func (f *inlineFinal) Close(err error) error {
+	for _, t := range f.wholes {
+		err = errors.Join(err, t.Close())
+	}
+	return err
+}
+
+// finalRanges lists the ranges of all tiers, ascending, and how many lines each has at most.
+type finalRanges struct {
+	*inlineFinal
+	indexes []*TierCursor
+	at      []int // by tier, the next range
+	read    int   // number of ranges of all tiers
+	Slots   int   // the most slots that the last range has in one tier
+}
+
+func (f *inlineFinal) newRanges() *finalRanges {
+	r := &finalRanges{inlineFinal: f, at: make([]int, len(f.tiers))}
+	for _, t := range f.tiers {
+		r.indexes = append(r.indexes, t.Cursor(0))
+	}
+	return r
+}
+
+func (r *finalRanges) nextRange() (rng uint64, lines int, ok bool, err error) {
+	for i, t := range r.wholes {
+		if at := r.at[i]; at < len(t.Ranges()) && (!ok || t.Ranges()[at] < rng) {
+			rng, ok = t.Ranges()[at], true
+		}
+	}
+	r.Slots = 0
+	for i, t := range r.wholes {
+		at := r.at[i]
+		if at == len(t.Ranges()) || t.Ranges()[at] != rng {
+			continue
+		}
+		slots := len(r.g.Low(r.tiers[i].Number(), rng))
+		r.Slots = max(r.Slots, slots)
+		if r.tiers[i].Half() == nil {
+			e, err := r.indexes[i].Entry(at)
+			if err != nil {
+				return 0, 0, false, err
+			}
+			slots = int(e.Records)
+		}
+		lines += slots
+		r.at[i]++
+		r.read++
+	}
+	return rng, lines, ok, nil
+}
+
+func (r *finalRanges) done() float64 { return float64(r.read) / float64(r.all) }
+
+// lows returns the number of low parts of a key, whether or not they belong to positions.
+func (f *inlineFinal) lows() int { return 1 << f.g.LowBits() }
+
+// next divides a range that has too many lines for a chunk.
+func (f *inlineFinal) Next() (_ rangeTask, ok bool, err error) {
+	t := &f.task
+	if t.from, t.to = t.to, min(t.to+f.each, f.lows()); t.from < t.to {
+		return *t, true, nil
+	}
+	if *t, ok, err = f.cutter.Next(); !ok || err != nil {
+		return *t, false, err
+	}
+	f.each = f.lows()
+	if most := 2 * f.Plan.Slots; len(t.ranges) == 1 && t.size > most {
+		f.each = most
+	}
+	t.to = min(f.each, f.lows())
+	return *t, true, nil
+}
+
+// A finalWorker writes the lines of tasks.
+type finalWorker struct {
+	g       game.Tiered
+	cursors []*mirror.Cursor // by tier
+	block   block.Block
+	loaded  uint64    // a range
+	seen    block.Set // its positions, by low part
+	values  []byte    // by low part, where seen
+}
+
+func (f *inlineFinal) NewWorker() func(rangeTask, *inline.TextChunk) error {
+	w := &finalWorker{g: f.g, loaded: ^uint64(0), seen: make(block.Set, block.Words(f.lows())), values: make([]byte, f.lows())}
+	for _, t := range f.wholes {
+		w.cursors = append(w.cursors, t.Cursor(f.Plan.Window))
+	}
+	return w.do
+}
+
+func (w *finalWorker) do(t rangeTask, out *inline.TextChunk) error {
+	out.Reset()
+	for _, rng := range t.ranges {
+		if rng != w.loaded { // otherwise loaded by the task of the previous piece
+			if err := w.load(rng); err != nil {
+				return err
+			}
+		}
+		for slot := range w.seen[t.from>>6 : block.Words(t.to)].All() {
+			low := t.from + slot
+			out.Final(w.g, rng<<w.g.LowBits()|uint64(low), game.Value(w.values[low]))
+		}
+	}
+	return nil
+}
+
+// load merges the blocks of a range.
+func (w *finalWorker) load(rng uint64) error {
+	clear(w.seen)
+	for _, c := range w.cursors {
+		ok, err := c.Load(&w.block, rng)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		for slot := range w.block.Done.All() {
+			low := w.block.Low[slot]
+			w.seen.Add(int(low))
+			w.values[low] = w.block.Val[slot]
+		}
+	}
+	w.loaded = rng
+	return nil
+}

@@ -1,0 +1,188 @@
+// Package blocks solves games whose moves are operations on bitmaps (game.Tiered). A record is a block: the positions of
+// a tier in one range, a bit a slot, with a value byte each.
+//
+// A Step is the work on blocks, without a source or a destination of them. Inline, a range pulls its messages from the
+// blocks that send them, with a few cursors that move forward through the sorted files of a Tier. A mapper pushes them:
+//
+//	                     lines            packed
+//	input of the map     lines            splits: lines that name ranges of a pack file
+//	messages             lines            pairs: a range, and a packed block
+//	output of the reduce lines            pack files
+//
+// Package mirror has the mirror images of games of which half of the positions are stored.
+package blocks
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A Method solves a game by blocks.
+type Method struct{ g game.Tiered }
+
+// New returns the method of a game.
+func New(g game.Tiered) *Method { return &Method{g} }
+
+// Game returns the game.
+func (m *Method) Game() game.Game { return m.g }
+
+// Tables returns the memory of the game's tables.
+func (m *Method) Tables() int { return m.g.Tables() }
+
+// Sends returns false.
+func (m *Method) Sends() bool { return false }
+
+// Inline returns a runner for this process.
+func (m *Method) Inline(memory int) runner.Runner {
+	return &inlineRunner{g: m.g, memory: inline.Memory(memory)}
+}
+
+// MostRecords returns the number of slots of the largest tier.
+func (m *Method) MostRecords() (most float64) {
+	for tier := range m.g.Tiers() + 1 {
+		most = max(most, m.g.Slots(tier))
+	}
+	return most
+}
+
+// Borders returns the first keys of all parts except the first.
+func (m *Method) Borders(j *runner.Job) (borders []game.Position, err error) {
+	g, tier := m.g, j.Tier
+	if j.Half != nil {
+		g = j.Half
+	}
+	if j.Step == step.Final {
+		tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
+	}
+	for part := 1; part < j.Reducers; part++ {
+		borders = append(borders, g.Border(tier, float64(part)/float64(j.Reducers))<<g.LowBits())
+	}
+	return borders, nil
+}
+
+// Splits divides the input of a job among mappers.
+func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([]step.MapInput, int64, error) {
+	return BlockInputs(j.FS, j.Input[0], m.g, j.InputTier(0), tasks)
+}
+
+// Partitions divides the pairs of a job among reducers.
+func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
+	properties := append(j.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(j.Tier)},
+		step.Property{Name: "parents", Value: j.Predecessors})
+	return Borders(m.g, j.Tier, reducers)[1:], properties, nil
+}
+
+// Properties returns the player to move, and whether the board is full.
+func (m *Method) Properties(j *runner.Job, _ [][]byte) []step.Property {
+	successors := j.Tier
+	if j.Step == step.Solve {
+		successors++
+	}
+	return []step.Property{
+		{Name: "turn", Value: Turn(m.g, successors-1)},
+		{Name: "last_round", Value: strconv.FormatBool(successors == m.g.Tiers())},
+	}
+}
+
+// Complete verifies the blocks of a job, which are sealed as they were counted.
+func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
+	t, err := OpenTier(j.FS, j.Output, m.g, j.Tier)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	for _, file := range t.files {
+		jobdir.Know(j.FS, file)
+	}
+	counts := t.Counts()
+	stats.Records = int64(counts.Total())
+	if j.Step == step.Possible {
+		stats.Finished = stats.Records - int64(counts[0])
+	}
+	return nil
+}
+
+// ValuedFirst reports whether a tier is the last one, whose positions are all terminal.
+func (m *Method) ValuedFirst(tier int) bool { return tier == m.g.Tiers() }
+
+// Receivers returns none.
+func (m *Method) Receivers(store.FS, string) ([]int, error) { return nil, nil }
+
+// pieceRanges is the number of ranges of a Piece.
+const pieceRanges = 64
+
+// AddInput adds the tiers that the job reads. The table has half of the positions, the final job reads all.
+func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
+	dirs, g := j.Input, m.g
+	switch half := game.HalfOf(g); {
+	case j.Step == step.Solve:
+		dirs = append(slices.Clone(dirs), j.Predecessors)
+	case j.Step == step.Final && half != nil:
+		g = half
+	}
+	for i, dir := range dirs {
+		tier := j.Tier // the last directory has the predecessors
+		if i < len(j.Input) {
+			tier = j.InputTier(i)
+		}
+		t, err := OpenTier(j.FS, dir, g, tier)
+		if err != nil {
+			return err
+		}
+		in.Open = append(in.Open, t)
+		for from := 0; from < t.Len(); from += pieceRanges {
+			to := min(from+pieceRanges, t.Len())
+			in.Pieces = append(in.Pieces, runner.Piece{Source: dir, Size: int64(to-from) * pieceRanges, Write: func(w io.Writer) error { return t.WriteLines(w, from, to) }})
+		}
+	}
+	return nil
+}
+
+// WriteShard writes shard i of a job from lines.
+func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string) error {
+	out, err := j.Create(jobdir.PartName(i))
+	if err != nil {
+		return err
+	}
+	w := NewWriter(out, m.g, j.Tier)
+	return w.Finish(w.AppendLines(lines, source))
+}
+
+// WriteLines writes the records of a job as lines, too.
+func (m *Method) WriteLines(j *runner.Job) error {
+	for i := range j.Reducers {
+		name := path.Join(j.Output, jobdir.PartName(i))
+		if _, err := j.FS.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			continue // a cluster may have fewer reducers
+		}
+		t, err := OpenTierFiles(new(jobdir.Seals), j.FS, []string{name}, m.g, j.Tier)
+		if err != nil {
+			return err
+		}
+		out, err := j.Create(jobdir.LinesName(i))
+		if err == nil {
+			err = errors.Join(t.WriteLines(out, 0, t.Len()), out.Close())
+		}
+		if err = errors.Join(err, t.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteTable writes a shard of the table from parts.
+func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
+	return WriteTableShard(ctx, j.FS, parts, create, m.g, j.Tier)
+}

@@ -1,0 +1,467 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+)
+
+// sizes are boards whose low columns are less than the right half, the right half, or more.
+var sizes = [][2]int{{1, 5}, {2, 3}, {2, 11}, {3, 3}, {3, 6}, {4, 11}, {4, 2}, {4, 4}, {5, 2}, {5, 3}, {6, 2}, {7, 1}, {7, 2}, {8, 1}}
+
+// randomBlocks returns blocks of a tier with random stored positions, open or with a value, and
+// the values of all positions; 0: open.
+func randomBlocks(r *rand.Rand, g *game.Half, tier int) (blocks []*block.Block, values map[game.Position]byte) {
+	values = make(map[game.Position]byte)
+	var ranges []uint64
+	for range 50 {
+		if walk := gametest.Walk(r, g, tier); len(walk) > tier {
+			p := walk[tier]
+			ranges = append(ranges, p>>g.LowBits(), g.Mirror(p)>>g.LowBits())
+		}
+	}
+	slices.Sort(ranges)
+	for _, rng := range slices.Compact(ranges) {
+		low := g.Low(tier, rng)
+		if low == nil || r.IntN(5) == 0 {
+			continue
+		}
+		b := new(block.Block)
+		b.Reset(tier, rng, g.LowBits(), low)
+		for slot := range low {
+			switch r.IntN(3) {
+			case 0:
+				b.Open.Add(slot)
+			case 1:
+				b.Done.Add(slot)
+			}
+			b.Val[slot] = byte(1 + r.IntN(200))
+		}
+		g.Keep(b)
+		if b.Empty() {
+			continue
+		}
+		blocks = append(blocks, b)
+		for slot := range low {
+			if b.Open.Has(slot) {
+				values[b.Key(slot)] = 0
+			} else if b.Done.Has(slot) {
+				values[b.Key(slot)] = b.Val[slot]
+			}
+		}
+	}
+	return blocks, values
+}
+
+// copied are messages that are copied from blocks.
+type copied struct {
+	g      *game.Half
+	tier   int
+	kind   Kind
+	blocks []*block.Block
+}
+
+func (m copied) Load(b *block.Block, rng uint64) (bool, error) {
+	low := m.g.Low(m.tier, rng)
+	if low == nil {
+		return false, nil
+	}
+	b.Reset(m.tier, rng, m.g.LowBits(), low)
+	if from := m.of(rng); from != nil {
+		copy(b.Open, from.Open)
+		if m.kind == Reached {
+			return true, nil
+		}
+		copy(b.Done, from.Done)
+		for slot := range from.Done.All() {
+			b.Val[slot] = from.Val[slot]
+		}
+	}
+	return true, nil
+}
+
+func (m copied) Merge(b *block.Block) error {
+	if from := m.of(b.Range); from != nil {
+		for slot := range from.Open.All() {
+			b.Val[slot] = from.Val[slot]
+		}
+	}
+	return nil
+}
+
+func (m copied) of(rng uint64) *block.Block {
+	if i := slices.IndexFunc(m.blocks, func(b *block.Block) bool { return b.Range == rng }); i >= 0 {
+		return m.blocks[i]
+	}
+	return nil
+}
+
+// places are a place with enough memory, and others with so little that there are several bands:
+// files with names and without, in a directory, and in that for temporary files.
+func places(t *testing.T) []Place {
+	const little = 4*chunkBytes + 4000
+	return []Place{
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "a"},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "c", Memory: little, Bands: 1},
+		{Dir: t.TempDir(), Name: "d", Memory: little, Bands: 2},
+		{Dir: "/missing", Name: "e", Memory: little},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "f", Memory: little, Blocks: memory(1 << 30)},
+		{FS: store.Local{}, Dir: t.TempDir(), Name: "g", Memory: little, Blocks: memory(4000)},
+	}
+}
+
+// memory returns the memory of blocks that take some bytes at most.
+func memory(bytes int) *block.Memory {
+	m := new(block.Memory)
+	m.Reset(bytes)
+	return m
+}
+
+// TestMergeTwice merges a range in memory twice, of which the second one has no messages any more.
+func TestMergeTwice(t *testing.T) {
+	g := game.HalfOf(must.Get(connectn.New(3, 3, 3))(t))
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
+	h := NewBalanced(g, 4, Reached, Place{Blocks: memory(1 << 30)})
+	m, ranges := copied{g, 4, Reached, blocks}, []uint64(nil)
+	for _, b := range blocks {
+		if h.has(b.Range) {
+			ranges = append(ranges, b.Range)
+		}
+	}
+	must.OK(t, h.Prepare(t.Context(), Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}))
+	merger := h.Merger(m)
+	must.Get(merger.Merge(ranges[0]))(t)
+	if b, err := merger.Merge(ranges[0]); err == nil {
+		t.Errorf("merged again: %v", b)
+	}
+	must.OK(t, h.Close())
+}
+
+// FuzzImages compares images with those of position after position.
+func FuzzImages(f *testing.F) {
+	for seed := range uint64(30) {
+		f.Add(seed, uint8(seed), uint8(3*seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, size, tier uint8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		wh := sizes[int(size)%len(sizes)]
+		rules := must.Get(connectn.New(wh[0], wh[1], max(wh[0], wh[1])))(t)
+		g := game.HalfOf(rules)
+		n := int(tier) % (g.Tiers() + 1)
+		blocks, values := randomBlocks(r, g, n)
+		checkBalanced(t, g, n, Reached, blocks, values)
+		checkBalanced(t, g, n, Scores, blocks, values)
+		checkTier(t, g, n, blocks, values)
+	})
+}
+
+// checkBalanced merges blocks with the images of their open balanced positions.
+func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*block.Block, values map[game.Position]byte) {
+	var ranges []uint64
+	scores := make(map[game.Position]byte)
+	for _, b := range blocks {
+		ranges = append(ranges, b.Range)
+		for _, slot := range b.OpenSlots() {
+			scores[b.Key(int(slot))] = b.Val[slot]
+		}
+	}
+	for _, place := range places(t) {
+		h := NewBalanced(g, tier, kind, place)
+		h.place.Memory = cmp.Or(place.Memory, h.place.Memory)
+		m := copied{g, tier, kind, blocks}
+		pass := Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}
+		must.OK(t, h.Prepare(t.Context(), pass))
+		sampler, merger := h.Sampler(m), h.Merger(m)
+		found := 0
+		for all := pass.Ranges.Cursor(); ; {
+			rng, ok := all.Next()
+			if !ok {
+				break
+			}
+			sample := must.Get(sampler.Merge(rng))(t)
+			b := must.Get(merger.Merge(rng))(t)
+			if b == nil || sample == nil || !slices.Equal(sample.Open, b.Open) || !slices.Equal(sample.Val, b.Val) {
+				t.Fatalf("range %#x: %v, and as a sample %v", rng, b, sample)
+			}
+			for slot := range b.Len() {
+				p := b.Key(slot)
+				own, open := scores[p]
+				image, openImage := scores[g.Mirror(p)]
+				wantOpen, want := open, own
+				if g.IsStored(p) && g.IsStored(g.Mirror(p)) && openImage {
+					if kind == Reached {
+						wantOpen = true
+					} else {
+						want = max(own, image)
+					}
+				}
+				if b.Open.Has(slot) != wantOpen {
+					t.Fatalf("%s, tier %d, kind %d, %#x: open is %v, want %v", g.Spec(), tier, kind, p, b.Open.Has(slot), wantOpen)
+				}
+				if kind == Scores && open && b.Val[slot] != want {
+					t.Fatalf("%s, tier %d, %#x: %d, want %d", g.Spec(), tier, p, b.Val[slot], want)
+				}
+				if b.Open.Has(slot) {
+					found++
+				}
+			}
+		}
+		if found < len(scores) {
+			t.Fatalf("%s, tier %d: %d open positions, want at least %d", g.Spec(), tier, found, len(scores))
+		}
+		must.OK(t, h.Close())
+		checkEmpty(t, place)
+	}
+}
+
+// checkEmpty requires that no temporary files are left.
+func checkEmpty(t *testing.T, place Place) {
+	if place.Dir == "/missing" {
+		return
+	}
+	if files, err := os.ReadDir(place.Dir); err != nil || len(files) > 0 {
+		t.Fatalf("temporary files: %v, %v", files, err)
+	}
+}
+
+func setOf(ranges []uint64) *RangeSet {
+	set := new(RangeSet)
+	for _, rng := range ranges {
+		set.Add(rng)
+	}
+	return set
+}
+
+// inMemory is a Loader of blocks.
+type inMemory []*block.Block
+
+func (m inMemory) Load(b *block.Block, rng uint64) (bool, error) {
+	i := slices.IndexFunc(m, func(b *block.Block) bool { return b.Range == rng })
+	if i < 0 {
+		return false, nil
+	}
+	b.Copy(m[i])
+	return true, nil
+}
+
+// checkTier reads all positions of a tier that stores half of them.
+func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
+	want := make(map[game.Position]byte)
+	var stored inMemory
+	for _, b := range blocks {
+		clear(b.Open)
+		if !b.Empty() {
+			stored = append(stored, b)
+		}
+	}
+	for p, v := range values {
+		if v != 0 {
+			want[p] = v
+			if image := g.Mirror(p); !g.IsStored(image) {
+				want[image] = v
+			}
+		}
+	}
+	ranges := rangesOf(stored)
+	for _, place := range places(t) {
+		all := NewTier(g, tier, place, ranges, AllRanges(g, tier, ranges), func(int) Loader { return stored })
+		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
+		checkWhole(t, g, tier, all, want)
+		must.OK(t, all.Close())
+		checkEmpty(t, place)
+	}
+}
+
+// checkWhole compares what a Tier reads with the values of all positions.
+func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.Position]byte) {
+	if !slices.IsSorted(all.Ranges()) {
+		t.Fatalf("the ranges %x do not ascend", all.Ranges())
+	}
+	must.OK(t, all.Prepare(t.Context()))
+	if n := all.Len(); n > all.place.Bands {
+		t.Fatalf("%d bands, want at most %d", n, all.place.Bands)
+	}
+	got := make([]map[game.Position]byte, len(all.Ranges()))
+	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
+		c, b := all.Cursor(0), new(block.Block)
+		return func(i int) error {
+			ok, err := c.Load(b, all.Ranges()[i])
+			if err != nil || !ok {
+				return err
+			}
+			got[i] = make(map[game.Position]byte)
+			for slot := range b.Done.All() {
+				got[i][b.Key(slot)] = b.Val[slot]
+			}
+			return nil
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	merged := make(map[game.Position]byte)
+	for _, of := range got {
+		maps.Copy(merged, of)
+	}
+	if !maps.Equal(merged, want) {
+		t.Fatalf("%s, tier %d: %s, want %s", g.Spec(), tier, fmt.Sprint(merged), fmt.Sprint(want))
+	}
+}
+
+// TestManyBands adds images again and again with so little memory that each makes a band. Only some
+// bands exist at a time, and few in the end.
+func TestManyBands(t *testing.T) {
+	rules := must.Get(connectn.New(4, 4, 4))(t)
+	g := game.HalfOf(rules)
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
+	files := &storetest.OpenFiles{FS: store.Local{}}
+	place := Place{FS: files, Dir: t.TempDir(), Name: "images", Bands: 3}
+	s := newSorter(g, 6, Values, place)
+	s.place.Memory = 4*chunkBytes + 1
+	want := make(map[game.Position]byte)
+	for range 20 {
+		for _, b := range blocks {
+			must.OK(t, s.add(t.Context(), b))
+			for slot := range b.Done.All() {
+				if image := g.Mirror(b.Key(slot)); !g.IsStored(image) {
+					want[image] = b.Val[slot]
+				}
+			}
+		}
+	}
+	must.OK(t, s.end(t.Context()))
+	if _, most := files.Counts(); s.Len() > place.Bands || s.files < 2*MostBands || most > MostBands+2 {
+		t.Errorf("%d bands, %d files, %d open at a time; want at most %d, at least %d, at most %d", s.Len(), s.files, most, place.Bands, 2*MostBands, MostBands+2)
+	}
+	got := make(map[game.Position]byte)
+	cursors, b := s.cursors(), new(block.Block)
+	for _, rng := range AllRanges(g, 6, rangesOf(blocks)) {
+		b.Reset(6, rng, g.LowBits(), g.Halved.Low(6, rng))
+		must.OK(t, mergeAll(cursors, b))
+		for slot := range b.Done.All() {
+			got[b.Key(slot)] = b.Val[slot]
+		}
+	}
+	if len(want) == 0 || !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	must.OK(t, s.Close())
+	checkEmpty(t, place)
+}
+
+func rangesOf(blocks []*block.Block) (ranges []uint64) {
+	for _, b := range blocks {
+		ranges = append(ranges, b.Range)
+	}
+	return ranges
+}
+
+// TestUnnamedFiles checks that bands are in the directory of a Place without a file system, not in
+// that for temporary files, and that they have no names: a killed process leaves nothing.
+func TestUnnamedFiles(t *testing.T) {
+	places := []Place{{Dir: t.TempDir(), Name: "images"}, {Name: "images"}}
+	t.Setenv("TMPDIR", "/missing")
+	rules := must.Get(connectn.New(4, 4, 4))(t)
+	g := game.HalfOf(rules)
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
+	for _, place := range places {
+		s := newSorter(g, 6, Values, place)
+		s.place.Memory = 4*chunkBytes + 1
+		var err error
+		for _, b := range blocks {
+			err = cmp.Or(err, s.add(t.Context(), b))
+		}
+		if (err == nil) != (place.Dir != "") || err == nil && (s.Len() == 0 || s.bands[0].file == nil) {
+			t.Errorf("%q: %d bands, %v", place.Dir, s.Len(), err)
+		}
+		if place.Dir != "" {
+			checkEmpty(t, place)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPrepareCancelled checks that a merge of bands ends with its context, and leaves no files.
+func TestPrepareCancelled(t *testing.T) {
+	rules := must.Get(connectn.New(4, 4, 4))(t)
+	g := game.HalfOf(rules)
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
+	place := Place{FS: store.Local{}, Dir: t.TempDir(), Name: "images", Bands: 1}
+	s := newSorter(g, 6, Values, place)
+	s.place.Memory = 4*chunkBytes + 1
+	for _, b := range blocks {
+		must.OK(t, s.add(t.Context(), b))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.end(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	must.OK(t, s.Close())
+	checkEmpty(t, place)
+}
+
+// failing are messages of which a range cannot be read.
+type failing struct {
+	copied
+	rng uint64
+	err error
+}
+
+func (m failing) Load(b *block.Block, rng uint64) (bool, error) {
+	if rng == m.rng {
+		return false, m.err
+	}
+	return m.copied.Load(b, rng)
+}
+
+// TestPrepareFails has one range fail.
+func TestPrepareFails(t *testing.T) {
+	rules := must.Get(connectn.New(4, 4, 4))(t)
+	g, failed := game.HalfOf(rules), errors.New("failed")
+	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
+	h := NewBalanced(g, 4, Reached, Place{})
+	defer h.Close()
+	m, ranges := failing{copied{g, 4, Reached, blocks}, 0, failed}, rangesOf(blocks)
+	for _, rng := range ranges {
+		if h.has(rng) {
+			m.rng = rng // the last one
+		}
+	}
+	pass := Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }, Workers: 1}
+	if err := h.Prepare(t.Context(), pass); !errors.Is(err, failed) {
+		t.Errorf("error %v, want %v", err, failed)
+	}
+}
+
+// TestBandChanged changes a byte of the file of a band.
+func TestBandChanged(t *testing.T) {
+	s := &sorter{kind: Reached, place: Place{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}}
+	w := s.writer(0)
+	b := must.Get(w.finish(w.add(5, block.Set{1}, nil)))(t)
+	defer b.file.Close()
+	text := must.Get(os.ReadFile(b.name))(t)
+	text[len(text)-1] ^= 1
+	must.OK(t, os.WriteFile(b.name, text, 0o666))
+	c := bandCursor{band: b, kind: Reached}
+	if err := c.seek(5); err == nil {
+		t.Error("the change is not noticed")
+	}
+}

@@ -1,0 +1,346 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// A Place is where bands are stored that do not fit into memory.
+type Place struct {
+	// FS and Dir are the directory for temporary files. If FS is nil, it is a directory of this
+	// machine, or that for temporary files if it is empty or cannot be written. The files then have
+	// no names while they are in use.
+	FS  store.FS
+	Dir string
+	// Name begins the names of the files, which differ from place to place.
+	Name string
+	// Memory is how many bytes images may use at most, see Least. They use fewer until there are many bands.
+	Memory int
+	// Blocks is the memory for blocks whose messages need not be stored in bands. It may be nil.
+	Blocks *block.Memory
+	// Bands is the greatest number of bands after Prepare. 0: MostBands.
+	Bands int
+}
+
+// MostBands is about the greatest number of bands at a time. Each may have an open file.
+const MostBands = 64
+
+const (
+	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
+	rowMemory    = 48
+	columnMemory = 16
+	// chunkBytes is the number of bytes of a piece of memory for rows.
+	chunkBytes = 64 << 10
+	// Least is the least number of bytes that images take.
+	Least = 16 * chunkBytes
+)
+
+// A sorter sorts images by range. It is safe for concurrent use.
+type sorter struct {
+	g     *game.Half
+	tier  int
+	kind  Kind
+	place Place
+
+	idle    chan *transposed // the memory for bands that are being sorted
+	mu      sync.Mutex       // guards the fields below
+	filling collection
+	free    [][]byte // pieces of memory
+	bands   []*band
+	files   int
+	reached RangeSet // the ranges of images, if the kind is Reached
+}
+
+func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
+	place.Memory, place.Bands = max(place.Memory, Least), cmp.Or(place.Bands, MostBands)
+	s := &sorter{g: g, tier: tier, kind: kind, place: place, idle: make(chan *transposed, sorters)}
+	for range sorters {
+		s.idle <- new(transposed)
+	}
+	return s
+}
+
+// A collection has the selected positions of blocks, by the ranges of their images.
+type collection struct {
+	classes map[rowsKey]*class
+	images  int
+	memory  int      // bytes that it takes, and its images in a band
+	chunks  [][]byte // pieces of memory
+	left    []byte   // the rest of the last one
+}
+
+// A class has the blocks whose images are in the same ranges. It is a matrix: a row is a block, a
+// column is a slot. All images of a column are in one range, so the transposed matrix has the images
+// by range.
+type class struct {
+	images *game.LowImages
+	high   uint64 // the part of the range of an image that its slot does not determine
+	rows   []blockRow
+	n      int // number of images
+}
+
+// A blockRow is the selected positions of a block.
+type blockRow struct {
+	low uint32 // the part of the low part of an image that its slot does not determine
+	// bytes are the words of the set of slots, in little-endian order, and then the values by slot,
+	// unless the kind is Reached.
+	bytes []byte
+}
+
+// add adds the images of the selected positions of a block.
+func (s *sorter) add(ctx context.Context, b *block.Block) error {
+	of := s.kind.Of(s.g, s.tier, b.Range)
+	if of == nil {
+		return nil
+	}
+	from, without := b.Open, block.Set(nil)
+	if s.kind == Values {
+		from = b.Done
+		_, without = s.g.Stored(s.tier, b.Range)
+	}
+	var few [64]uint64
+	selected := append(block.Set(few[:0]), from...)
+	selected.Intersect(selected, of)
+	for i, w := range without {
+		selected[i] &^= w
+	}
+	n := selected.Count()
+	if n == 0 {
+		return nil
+	}
+	image := s.g.Mirror(b.Range << s.g.LowBits())
+	key := rowsKey{&b.Low[0], image >> s.g.LowBits()}
+	size := 8 * len(selected)
+	if s.kind != Reached {
+		size += len(b.Low)
+	}
+
+	s.mu.Lock()
+	c := &s.filling
+	in := c.classes[key]
+	if in == nil {
+		if c.classes == nil {
+			c.classes = make(map[rowsKey]*class)
+		}
+		in = &class{images: s.g.LowImages(b.Low), high: key.high}
+		c.classes[key] = in
+	}
+	columns := min(in.n, len(b.Low)) // at most
+	in.n += n
+	c.memory += columnMemory * (min(in.n, len(b.Low)) - columns)
+	row := blockRow{uint32(image) & (1<<s.g.LowBits() - 1), s.take(size)}
+	for i, w := range selected {
+		binary.LittleEndian.PutUint64(row.bytes[8*i:], w)
+	}
+	copy(row.bytes[8*len(selected):], b.Val)
+	in.rows = append(in.rows, row)
+	c.images += n
+	c.memory += rowMemory + size + n*s.kind.size()
+	full := s.full(c)
+	s.mu.Unlock()
+	if full {
+		return s.spill(ctx)
+	}
+	return nil
+}
+
+// size returns the number of bytes of most images in a band.
+func (k Kind) size() int {
+	if k == Reached {
+		return 1
+	}
+	return 2
+}
+
+const (
+	// firstMemory is the greatest number of bytes that images use at first. It doubles after every
+	// bandsOfMemory bands in files.
+	firstMemory   = 64 << 20
+	bandsOfMemory = 16
+)
+
+// spare returns the memory for images, without that of pieces that are not full. The caller holds mu, or is
+// alone.
+func (s *sorter) spare() int {
+	return min(s.place.Memory, firstMemory<<min(s.files/bandsOfMemory, 16)) - 4*chunkBytes
+}
+
+// sorters is the number of bands that are sorted at a time.
+const sorters = 2
+
+// full reports whether a collection should be written to a file: another one may be filled while
+// sorters are sorted.
+func (s *sorter) full(c *collection) bool {
+	return (sorters+1)*c.memory > s.spare() || c.memory > mostCollected
+}
+
+// mostCollected is the largest number of bytes of a collection: offsets in its images have 32 bits. The
+// images take less than twice as many bytes: a gap takes two, and the few that take three skip 16,384
+// slots each, of the at most 352,716 of a range.
+const mostCollected = 1 << 31
+
+// take returns memory for a row.
+func (s *sorter) take(n int) []byte {
+	c := &s.filling
+	if n > chunkBytes {
+		return make([]byte, n)
+	}
+	if n > len(c.left) {
+		if last := len(s.free) - 1; last >= 0 {
+			c.left, s.free = s.free[last], s.free[:last]
+		} else {
+			c.left = make([]byte, chunkBytes)
+		}
+		c.chunks = append(c.chunks, c.left)
+	}
+	row := c.left[:n:n]
+	c.left = c.left[n:]
+	return row
+}
+
+// spill writes the collected images to a file, unless another goroutine has just done so.
+func (s *sorter) spill(ctx context.Context) error {
+	t := <-s.idle
+	defer func() { s.idle <- t }()
+	s.mu.Lock()
+	c := s.filling
+	if !s.full(&c) {
+		s.mu.Unlock()
+		return nil
+	}
+	s.filling = collection{}
+	s.mu.Unlock()
+	err := s.sort(t, &c, 0)
+	s.mu.Lock()
+	s.free = append(s.free, c.chunks...)
+	bands := len(s.bands)
+	s.mu.Unlock()
+	if err == nil && bands > MostBands {
+		*t = transposed{} // cursors get its memory
+		err = s.merge(ctx, MostBands/2)
+	}
+	return err
+}
+
+// sort makes a band of the images of a collection, of which up to keep bytes stay in memory.
+func (s *sorter) sort(t *transposed, c *collection, keep int) error {
+	t.columns, t.bytes = t.columns[:0], slices.Grow(t.bytes[:0], c.images*s.kind.size())
+	for _, of := range c.classes {
+		t.add(s, of)
+	}
+	slices.SortFunc(t.columns, compareColumns)
+	if s.kind == Reached {
+		s.mu.Lock()
+		for _, of := range t.columns {
+			s.reached.Add(of.rng)
+		}
+		s.mu.Unlock()
+	}
+	w, err := s.writer(keep), error(nil)
+	for _, of := range t.columns {
+		if err = w.append(of.rng, of.form, t.bytes[of.at:of.at+of.form>>1]); err != nil {
+			break
+		}
+	}
+	return s.addBand(w.finish(err))
+}
+
+// addBand adds a band that was written, unless it is nil.
+func (s *sorter) addBand(band *band, err error) error {
+	if err == nil && band != nil {
+		s.mu.Lock()
+		s.bands = append(s.bands, band)
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// merge merges the oldest bands until there are at most most.
+func (s *sorter) merge(ctx context.Context, most int) error {
+	for {
+		s.mu.Lock()
+		n := min(len(s.bands)-most+1, max(2, s.spare()/(sorters+1)/CursorMemory))
+		if n < 2 {
+			s.mu.Unlock()
+			return nil
+		}
+		from := slices.Clone(s.bands[:n])
+		s.bands = slices.Delete(s.bands, 0, n)
+		s.mu.Unlock()
+		w := s.writer(0)
+		err := s.addBand(w.finish(w.mergeBands(ctx, from)))
+		if err = errors.Join(err, s.drop(from)); err != nil {
+			return err
+		}
+	}
+}
+
+// end ends adding. The images that were added last stay in memory, unless there are too many bands.
+func (s *sorter) end(ctx context.Context) error {
+	c := s.filling
+	s.filling, s.free = collection{}, nil
+	for range sorters {
+		<-s.idle // its memory is released
+	}
+	if err := s.sort(new(transposed), &c, math.MaxInt); err != nil {
+		return err
+	}
+	return s.merge(ctx, s.place.Bands)
+}
+
+// Len returns the number of bands, after Prepare.
+func (s *sorter) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.bands)
+}
+
+// Memory returns the number of bytes of the images and blocks that are in memory, after Prepare.
+func (s *sorter) Memory() (n int) {
+	if s == nil {
+		return 0
+	}
+	if s.place.Blocks != nil {
+		n = s.place.Blocks.Used()
+	}
+	for _, b := range s.bands {
+		for _, p := range b.pages {
+			n += len(p.bytes)
+		}
+	}
+	return n
+}
+
+// Close deletes temporary files.
+func (s *sorter) Close() error {
+	if s == nil {
+		return nil
+	}
+	bands := s.bands
+	s.bands = nil
+	return s.drop(bands)
+}
+
+// drop closes and deletes the files of bands.
+func (s *sorter) drop(bands []*band) error {
+	var errs []error
+	for _, b := range bands {
+		if b.file != nil {
+			errs = append(errs, b.file.Close())
+		}
+		if b.name != "" {
+			errs = append(errs, s.place.FS.RemoveAll(b.name))
+		}
+	}
+	return errors.Join(errs...)
+}

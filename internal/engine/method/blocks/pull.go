@@ -1,0 +1,57 @@
+package blocks
+
+import (
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+)
+
+// A Puller computes the blocks of a tier by reading the blocks that send messages to them
+// directly, without a shuffle. All of these must be readable by this process. It is used by
+// one goroutine.
+type Puller struct {
+	Step
+	Game game.Tiered // for Load
+	Tier int         // the tier that Load loads
+	From *TierCursor // reads the input tier of Map; nil: there are no messages
+	// Senders returns the records of a block that send messages, or nil if there are none;
+	// if Senders is nil, all records do.
+	Senders func(*block.Block) *block.Block
+
+	sources []uint64
+}
+
+// Load resets a block to a range without positions; in tier 0 it has the initial position. ok is
+// false if the range has no slots.
+func (p *Puller) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	low := p.Game.Low(p.Tier, rng)
+	switch {
+	case low == nil:
+		return false, nil
+	case p.Tier == 0:
+		*b = *Start(p.Game)
+	default:
+		b.Reset(p.Tier, rng, p.Game.LowBits(), low)
+	}
+	return true, nil
+}
+
+// Merge merges all messages to the range of a block into it.
+func (p *Puller) Merge(into *block.Block) error {
+	if p.From == nil {
+		return nil
+	}
+	p.sources = p.Inputs(p.sources[:0], into.Tier, into.Range)
+	for _, source := range p.sources {
+		from, err := p.From.Block(into.Range, source)
+		if err != nil {
+			return err
+		}
+		if from != nil && p.Senders != nil {
+			from = p.Senders(from)
+		}
+		if from != nil {
+			p.Map(from, into)
+		}
+	}
+	return nil
+}

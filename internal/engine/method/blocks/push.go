@@ -1,0 +1,144 @@
+package blocks
+
+import (
+	"container/heap"
+	"slices"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/step"
+)
+
+// A Pusher runs the map of a step over blocks, sends their messages to other ranges, and
+// combines them. It buffers each range until no further block can send messages to it,
+// provided that the input ascends, and so emits one piece for each range, in order.
+type Pusher struct {
+	g      game.Tiered
+	step   Step
+	emit   func(*block.Block) error
+	memory int
+
+	pending pendingHeap // a heap by tier and range
+	byKey   map[[2]uint64]*pendingBlock
+	bytes   int
+	free    []*pendingBlock
+	last    [2]uint64 // tier and range of the last block pushed
+	ranges  []uint64
+}
+
+// NewPusher returns a Pusher that calls emit with pieces (see Step.Send), which emit must
+// not keep. memory limits the buffered pieces, in bytes; 0 means DefaultMemory.
+func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *Pusher {
+	if memory == 0 {
+		memory = step.DefaultMemory
+	}
+	return &Pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*pendingBlock)}
+}
+
+// A pendingBlock accumulates messages until all blocks up to range until have sent theirs.
+type pendingBlock struct {
+	block.Block
+	until uint64
+	bytes int
+}
+
+type pendingHeap []*pendingBlock
+
+func (h pendingHeap) Len() int { return len(h) }
+
+func (h pendingHeap) Less(i, j int) bool {
+	return h[i].Tier < h[j].Tier || h[i].Tier == h[j].Tier && h[i].Range < h[j].Range
+}
+
+func (h pendingHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+func (h *pendingHeap) Push(x any) { *h = append(*h, x.(*pendingBlock)) }
+
+func (h *pendingHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+// Push merges the messages of b into the ranges that receive them.
+func (p *Pusher) Push(b *block.Block) error {
+	at := [2]uint64{uint64(b.Tier), b.Range}
+	if at[0] != p.last[0] || at[1] < p.last[1] {
+		if err := p.Flush(); err != nil { // the input does not ascend: emit everything
+			return err
+		}
+	}
+	p.last = at
+	for len(p.pending) > 0 && p.pending[0].until < b.Range {
+		if err := p.flushFirst(); err != nil {
+			return err
+		}
+	}
+	p.ranges = p.step.Outputs(p.ranges[:0], b.Tier, b.Range)
+	for _, rng := range p.ranges {
+		into, err := p.receiver(b.Range, p.step.OutputTier(b.Tier), rng)
+		if err != nil {
+			return err
+		}
+		if into != nil {
+			p.step.Map(b, into)
+		}
+	}
+	if p.bytes > p.memory {
+		return p.Flush()
+	}
+	return nil
+}
+
+// receiver returns the buffered block of a range to which home sends messages; nil if the range
+// cannot contain positions of the tier.
+func (p *Pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, error) {
+	at := [2]uint64{uint64(tier), rng}
+	if h := p.byKey[at]; h != nil {
+		return &h.Block, nil
+	}
+	low := p.g.Low(tier, rng)
+	if low == nil {
+		return nil, nil
+	}
+	h := new(pendingBlock)
+	if n := len(p.free); n > 0 {
+		h, p.free = p.free[n-1], p.free[:n-1]
+	}
+	h.Reset(tier, rng, p.g.LowBits(), low)
+	if err := p.step.Expect(home, &h.Block); err != nil {
+		return nil, err
+	}
+	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
+	heap.Push(&p.pending, h)
+	p.byKey[at] = h
+	// Two bits and a value byte for each slot, and four bytes for each open slot in the
+	// list of OpenSlots.
+	h.bytes = len(low)*5/4 + 4*h.Open.Count()
+	p.bytes += h.bytes
+	return &h.Block, nil
+}
+
+// flushFirst emits the first buffered range.
+func (p *Pusher) flushFirst() error {
+	h := heap.Pop(&p.pending).(*pendingBlock)
+	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
+	p.bytes -= h.bytes
+	p.step.Send(&h.Block)
+	p.free = append(p.free, h)
+	if h.Empty() {
+		return nil
+	}
+	return p.emit(&h.Block)
+}
+
+// Flush emits all buffered ranges.
+func (p *Pusher) Flush() error {
+	for len(p.pending) > 0 {
+		if err := p.flushFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package blocks
+
+import (
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// allRanges is larger than any range.
+const allRanges = ^uint64(0)
+
+// end returns the range at which partition or split i ends: the border of the next one, or
+// allRanges.
+func end(borders []uint64, i int) uint64 {
+	if i+1 < len(borders) {
+		return borders[i+1]
+	}
+	return allRanges
+}
+
+// BlockInputs divides the directory of a tier among mappers, each of which gets about the same
+// number of bytes of one shard. tasks returns the desired number of mappers for a number of
+// records. The result has about as many, but at least one for each shard that has records. BlockInputs
+// opens only the shards that it divides: what it needs of the others is in the seal, with which the
+// mappers compare them.
+func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs []step.MapInput, records int64, err error) {
+	var seals jobdir.Seals
+	parts, err := seals.Parts(fsys, dir, g.Spec())
+	if err != nil {
+		return nil, 0, err
+	}
+	sealed := make([]*store.SealedFile, len(parts))
+	for i, part := range parts {
+		if sealed[i], err = seals.Sealed(fsys, part); err != nil {
+			return nil, 0, err
+		}
+		records += int64(sealed[i].Records)
+	}
+	perPart := max(1, (tasks(records)+len(parts)-1)/max(1, len(parts)))
+	for i, part := range parts {
+		if sealed[i].Records == 0 {
+			continue
+		}
+		borders := []uint64{0}
+		if perPart > 1 {
+			if borders, err = divide(&seals, fsys, part, g, tier, perPart); err != nil {
+				return nil, 0, err
+			}
+		}
+		for k, from := range borders {
+			middle := sealed[i].Length * int64(2*k+1) / int64(2*len(borders))
+			inputs = append(inputs, step.MapInput{Splits: []step.Split{{File: part, From: from, To: end(borders, k)}}, Place: step.Place{File: part, At: middle}})
+		}
+	}
+	return inputs, records, nil
+}
+
+// divide divides the ranges of a shard of a tier, see Tier.Split.
+func divide(seals *jobdir.Seals, fsys store.FS, part string, g game.Tiered, tier, n int) ([]uint64, error) {
+	t, err := OpenTierFiles(seals, fsys, []string{part}, g, tier)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	return t.Split(n)
+}

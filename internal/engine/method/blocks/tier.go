@@ -1,0 +1,426 @@
+package blocks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/bits"
+	"path"
+	"sort"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Tier is the records of one tier, open for reading. The indexes of its files are read as they
+// are needed.
+type Tier struct {
+	g      game.Tiered
+	half   *game.Half // if the tier stores half of its positions
+	tier   int
+	files  []*streamfmt.File
+	shards []tierShard // the files with ranges
+	ranges int         // in all files
+	last   uint64      // the last range, if there are several files
+}
+
+// A tierShard is a file that contains ranges.
+type tierShard struct {
+	*streamfmt.File
+	first  uint64 // its first range
+	before int    // the number of ranges in the files before
+}
+
+// OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
+// shard to the next.
+func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
+	var seals jobdir.Seals
+	parts, err := seals.Parts(fsys, dir, g.Spec())
+	if err != nil {
+		return nil, err
+	}
+	return OpenTierFiles(&seals, fsys, parts, g, tier)
+}
+
+// OpenTierFiles opens some shards of a directory, as OpenTier opens all of them. seals may have the seal of the directory.
+func OpenTierFiles(seals *jobdir.Seals, fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+	half, _ := g.(*game.Half)
+	if half != nil {
+		g = half.Halved
+	}
+	t := &Tier{g: g, tier: tier}
+	for _, name := range names {
+		seal, err := seals.Of(fsys, name)
+		if err == nil {
+			err = t.open(fsys, name, seal, half, len(names))
+		}
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+	}
+	return t, nil
+}
+
+// open opens one of a number of files, and verifies it against its seal. half is the half that the caller can read; nil: none.
+func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *game.Half, files int) error {
+	file, err := jobdir.OpenPacked(fsys, name, seal)
+	if err != nil {
+		return err
+	}
+	t.files = append(t.files, file)
+	if err := cmp.Or(jobdir.Expect(file, t.g, t.tier, streamfmt.Blocks, streamfmt.HalfBlocks), t.setHalf(half, file)); err != nil {
+		return err
+	}
+	c := file.Cursor(t.tier, 0)
+	if c.Len() == 0 {
+		return nil
+	}
+	if len(t.shards) > 0 && c.First() <= t.last {
+		return fmt.Errorf("%s: its ranges do not come after those of the previous shard", file.Name)
+	}
+	t.shards = append(t.shards, tierShard{file, c.First(), t.ranges})
+	t.ranges += c.Len()
+	if files == 1 {
+		return nil
+	}
+	end, err := c.Cell(c.Len() - 1)
+	t.last = end.Last
+	return err
+}
+
+// Close closes the files.
+func (t *Tier) Close() error {
+	var errs []error
+	for _, f := range t.files {
+		errs = append(errs, f.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Stored returns the number of positions that the files store, see streamfmt.File.Stored.
+func (t *Tier) Stored() (all uint64) {
+	for _, file := range t.files {
+		all += file.Stored
+	}
+	return all
+}
+
+// Content returns the checksum of the content of the files, see streamfmt.File.Content; ok is false if one of them is
+// not compact.
+func (t *Tier) Content() (sum uint64, ok bool) {
+	for _, file := range t.files {
+		if file.Model == nil {
+			return 0, false
+		}
+		sum += file.Content
+	}
+	return sum, true
+}
+
+// Counts returns the number of records by value in all files.
+func (t *Tier) Counts() (all streamfmt.Counts) {
+	for _, file := range t.files {
+		all.Add(file.Counts)
+	}
+	return all
+}
+
+// StoresHalf reports whether the first pack file in the seal of a directory stores half of the
+// positions of its tier.
+func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
+	for _, f := range seal.Files {
+		if jobdir.IsText(f.Name) {
+			continue
+		}
+		file, err := jobdir.OpenPacked(fsys, path.Join(dir, f.Name), &f)
+		if err != nil {
+			return false, err
+		}
+		return file.Kind == streamfmt.HalfBlocks, file.Close()
+	}
+	return false, nil
+}
+
+// setHalf notes whether the tier stores half of its positions, as file does, and sets the rules for file.
+// half is the half that the caller can read; nil: none.
+func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
+	isHalf := file.Kind == streamfmt.HalfBlocks
+	switch {
+	case isHalf && half == nil:
+		return fmt.Errorf("%s: it stores half of the positions, expected all", file.Name)
+	case isHalf != (t.half != nil) && len(t.files) > 1:
+		return &store.DamageError{Name: file.Name, Reason: "some files store half of the positions, others all"}
+	case isHalf:
+		t.half, t.g = half, half
+	}
+	file.Deduce = game.DeducerOf(t.g)
+	return nil
+}
+
+// Half returns the stored half of the game if the tier stores half of its positions, and nil if
+// it stores all.
+func (t *Tier) Half() *game.Half { return t.half }
+
+// Len returns the number of ranges that contain records.
+func (t *Tier) Len() int { return t.ranges }
+
+// Ranges returns all of these ranges. It takes 8 bytes of memory for each.
+func (t *Tier) Ranges() ([]uint64, error) {
+	ranges := make([]uint64, 0, t.ranges)
+	for e, err := range t.Entries() {
+		if err != nil {
+			return nil, err
+		}
+		ranges = append(ranges, e.First)
+	}
+	return ranges, nil
+}
+
+// Entries locates the ranges that contain records, in ascending order. It ends after an error.
+func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
+	return func(yield func(streamfmt.Cell, error) bool) {
+		c := t.Cursor(0)
+		for i := range t.ranges {
+			if e, err := c.Entry(i); !yield(e, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// pagesOfPartition is the number of pages of the index for each partition from which on Split divides pages, which
+// it does not read: in HDFS, to read a page is to read most of the blocks before it.
+const pagesOfPartition = 4
+
+// Split divides the ranges into up to n partitions of about the same number of bytes, and
+// returns the first range of each. The first is 0, and they ascend strictly.
+func (t *Tier) Split(n int) ([]uint64, error) {
+	if n == 1 {
+		return []uint64{0}, nil
+	}
+	borders, pages := []uint64{0}, 0
+	var all, before uint64 // the number of bytes of all ranges, and of those so far
+	add := func(rng, _, bytes uint64) {
+		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
+			borders = append(borders, rng)
+		}
+		before += bytes
+	}
+	for _, f := range t.shards {
+		f.EachPage(t.tier, func(_, _, bytes uint64) { all, pages = all+bytes, pages+1 })
+	}
+	if pages >= pagesOfPartition*n {
+		for _, f := range t.shards {
+			f.EachPage(t.tier, add)
+		}
+		return borders, nil
+	}
+	for e, err := range t.Entries() {
+		if err != nil {
+			return nil, err
+		}
+		add(e.First, 0, uint64(e.Length))
+	}
+	return borders, nil
+}
+
+// Sums returns the checksums of the files, see streamfmt.File.
+func (t *Tier) Sums() (sums []uint32) {
+	for _, f := range t.files {
+		sums = append(sums, f.Sum)
+	}
+	return sums
+}
+
+// Number returns the number of the tier.
+func (t *Tier) Number() int { return t.tier }
+
+// A TierCursor loads blocks of a tier. Each of its streams reads forward. It is used by one
+// goroutine.
+type TierCursor struct {
+	// OpenOnly is set if only the open records are needed: blocks then contain no others.
+	OpenOnly bool
+	// Brief is set if positions that are terminal by a loss of the mover are not needed: blocks may then
+	// lack them.
+	Brief bool
+
+	t       *Tier
+	ahead   int
+	cache   *Cache // nil: there is none
+	streams [65]*stream
+	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
+	far     block.Block
+	cached  block.Block // with memory of the cache
+}
+
+// A stream reads the blocks that differ from home by one kind of move, see Block.
+type stream struct {
+	shard  int
+	cursor *streamfmt.Cursor // reads that shard; ranges ascend from shard to shard
+}
+
+// Cursor returns a cursor whose streams read ahead the given number of bytes.
+func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
+
+// Cached is like Cursor; Block uses a cache.
+func (t *Tier) Cached(c *Cache, ahead int) *TierCursor {
+	return &TierCursor{t: t, ahead: ahead, cache: c}
+}
+
+// Load resets b to a range of the tier and reads its records; ok is false if there are
+// none. It is fastest when ranges ascend from call to call.
+func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	return c.load(b, 0, rng)
+}
+
+// Block returns the records of range rng, which are needed to process range home; nil if
+// there are none. As homes ascend, so do the ranges that differ from them by one kind of
+// move; the highest differing bit identifies the kind, and each kind has its own stream.
+// Blocks are cached, because they are needed again, the nearby ones soon. The caller must not write to the block, which is
+// valid until the next call. If Cache.Keep has added it, it has only a tier, a range, and open positions or values.
+func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
+	if c.cache != nil {
+		if ok, known := c.cache.get(&c.cached, rng); ok {
+			c.cached.Tier, c.cached.LowBits, c.cached.Low = c.t.tier, c.t.g.LowBits(), c.t.g.Low(c.t.tier, rng)
+			return &c.cached, nil
+		} else if known {
+			return nil, nil
+		}
+	}
+	kind := bits.Len64(home ^ rng)
+	if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
+		return nil, err
+	}
+	if c.cache != nil {
+		c.cache.put(&c.far, kind)
+	}
+	return &c.far, nil
+}
+
+// Entry locates the i-th range that contains records. It is fastest when i ascends from call to
+// call, and when Load reads the range next.
+func (c *TierCursor) Entry(i int) (streamfmt.Cell, error) {
+	shard := sort.Search(len(c.t.shards), func(n int) bool { return c.t.shards[n].before > i }) - 1
+	return c.cursor(0, shard).Cell(i - c.t.shards[shard].before)
+}
+
+// loadAt is like Load, for the i-th range that contains records.
+func (c *TierCursor) loadAt(b *block.Block, i int) error {
+	e, err := c.Entry(i)
+	if err == nil {
+		_, err = c.Load(b, e.First)
+	}
+	return err
+}
+
+// Search returns the number of ranges that contain records and are below rng.
+func (c *TierCursor) Search(rng uint64) (int, error) {
+	shard := sort.Search(len(c.t.shards), func(i int) bool { return c.t.shards[i].first > rng }) - 1
+	if shard < 0 {
+		return 0, nil
+	}
+	n, err := c.cursor(0, shard).Search(rng)
+	return c.t.shards[shard].before + n, err
+}
+
+// View reads the records of a range into v, and returns the low parts of its slots; nil if
+// there are no records.
+func (c *TierCursor) View(v *streamfmt.View, rng uint64) (low []uint32, err error) {
+	cursor, e, low, err := c.find(0, rng)
+	if err != nil || cursor == nil {
+		return nil, err
+	}
+	return low, cursor.View(e, c.t.g.LowBits(), low, v)
+}
+
+// load reads a block with the stream of a kind.
+func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err error) {
+	cursor, e, low, err := c.find(kind, rng)
+	if err != nil || cursor == nil {
+		return false, err
+	}
+	if c.OpenOnly {
+		b.ResetOpen(c.t.tier, rng, c.t.g.LowBits(), low)
+	} else {
+		b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
+	}
+	cursor.OpenOnly, cursor.Brief = c.OpenOnly, c.Brief
+	return true, cursor.Read(e, b)
+}
+
+// cursor returns the cursor that the stream of a kind has for a shard.
+func (c *TierCursor) cursor(kind, shard int) *streamfmt.Cursor {
+	if c.ahead == 0 {
+		if c.random == nil {
+			c.random = make([]*streamfmt.Cursor, len(c.t.shards))
+		}
+		if c.random[shard] == nil {
+			c.random[shard] = c.t.shards[shard].Cursor(c.t.tier, 0)
+		}
+		return c.random[shard]
+	}
+	s := c.streams[kind]
+	if s == nil {
+		s = new(stream)
+		c.streams[kind] = s
+	}
+	if s.cursor == nil || s.shard != shard {
+		s.shard, s.cursor = shard, c.t.shards[shard].Cursor(c.t.tier, c.ahead)
+	}
+	return s.cursor
+}
+
+// find looks up a range with the stream of a kind. It returns the cursor that reads the
+// range (nil if there are no records), its entry, and the low parts of its slots.
+func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Cell, low []uint32, err error) {
+	shards := c.t.shards
+	shard := sort.Search(len(shards), func(i int) bool { return shards[i].first > rng }) - 1
+	if shard < 0 {
+		return nil, streamfmt.Cell{}, nil, nil
+	}
+	cursor := c.cursor(kind, shard)
+	e, ok, err := cursor.Find(rng)
+	if err != nil || !ok {
+		return nil, e, nil, err
+	}
+	if low = c.t.g.Low(c.t.tier, rng); low == nil {
+		return nil, e, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", shards[shard].Name, rng, c.t.tier)
+	}
+	return cursor, e, low, nil
+}
+
+// readAhead is the number of bytes that a cursor reads at a time when it reads all blocks in order.
+const readAhead = 64 << 10
+
+// WriteLines writes the records of ranges i to j-1 to w, as lines. If the tier stores half of the
+// positions, the lines of a range are followed by those of the mirror images that are not
+// stored.
+func (t *Tier) WriteLines(w io.Writer, i, j int) error {
+	c := t.Cursor(readAhead)
+	b, width := new(block.Block), streamfmt.KeyWidth(t.g.KeyBits())
+	var buf []byte
+	for ; i < j; i++ {
+		if err := c.loadAt(b, i); err != nil {
+			return err
+		}
+		buf = AppendBlock(buf[:0], b, width)
+		if t.half != nil {
+			_, balanced := t.half.Stored(t.tier, b.Range)
+			for slot := range b.Done.All() {
+				if balanced == nil || !balanced.Has(slot) {
+					image := streamfmt.Record{Key: t.half.Mirror(b.Key(slot)), Kind: streamfmt.Done, Value: b.Val[slot]}
+					buf = streamfmt.AppendRecord(buf, image, width)
+				}
+			}
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}

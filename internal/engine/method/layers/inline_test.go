@@ -1,0 +1,120 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/mnk"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/storetest"
+	"github.com/treereduce/treereduce/internal/testing/testgames"
+)
+
+// TestShardErrors checks that an error of closing a file of a shard is one of the shard.
+func TestShardErrors(t *testing.T) {
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Layered)
+	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
+	part := func(fsys store.FS) *PartWriter {
+		return NewPartWriter(create(fsys), g, 0, Messages)
+	}
+	full := storetest.Unclosed{FS: store.Local{}, Err: errUnclosed}
+	for name, shard := range map[string]interface{ Finish(error) error }{
+		"rows":   inlineShard{rows: part(full), states: part(store.Local{})},
+		"states": inlineShard{rows: part(store.Local{}), states: part(full)},
+	} {
+		if err := shard.Finish(nil); !errors.Is(err, errUnclosed) {
+			t.Errorf("%s: %v, want %v", name, err, errUnclosed)
+		}
+	}
+}
+
+// TestOutboxFinishError checks that an error of creating or of finishing an outbox fails the job: its rows
+// may not be on disk.
+func TestOutboxFinishError(t *testing.T) {
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
+	for _, fsys := range []store.FS{noFiles{}, storetest.Unclosed{FS: store.Local{}, Err: errUnclosed}} {
+		edges := newOutgoing(&inline.Job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}}, new(inlineMemory), g, Predecessors)
+		w := edges.newSender(leastRows)
+		must.OK(t, w.Send(1, Row{Key: g.Start(), Word: g.Start()}))
+		if err := edges.finish(nil); !errors.Is(err, errUnclosed) {
+			t.Errorf("%T: %v, want %v", fsys, err, errUnclosed)
+		}
+	}
+}
+
+// TestPartition sends a row from each of two parts by one worker: each part's file gets its own.
+func TestPartition(t *testing.T) {
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
+	dir := t.TempDir()
+	edges := newOutgoing(&inline.Job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}}, new(inlineMemory), g, Predecessors)
+	w := edges.newSender(leastRows)
+	for part := range 2 {
+		must.OK(t, errors.Join(w.setPartition(part), w.Send(1, Row{Key: g.Start(), Word: g.Start()})))
+	}
+	must.OK(t, edges.finish(nil))
+	for part := range 2 {
+		seal, err := jobdir.Seal(store.Local{}, filepath.Join(dir, OutboxName(part)))
+		if seal.Records != 1 || err != nil {
+			t.Errorf("part %d: %d rows, %v", part, seal.Records, err)
+		}
+	}
+}
+
+// TestCut divides all keys at borders, also at the first and the last key.
+func TestCut(t *testing.T) {
+	var i intervals
+	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
+	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.Of) != want || i.Tasks != 4 {
+		t.Errorf("%d tasks, %v, want %s", i.Tasks, i.Of, want)
+	}
+}
+
+// TestLeast checks that the minimum memory of a game by layers is enough for the first job, and that half of it is refused.
+func TestLeast(t *testing.T) {
+	for _, g := range []game.Game{must.Get(mnk.New(4, 4, 4))(t), testgames.TieGame()} {
+		least := New(g).LeastInline(-1, false) - runner.CodeMemory
+		if _, err := planLayers(inline.Memory(least), g, nil, nil); err != nil {
+			t.Errorf("%T: %d bytes: %v", g, least, err)
+		}
+		if _, err := planLayers(inline.Memory(least/2), g, nil, nil); err == nil || !strings.Contains(err.Error(), "M more memory: --resume with a larger --memory continues") {
+			t.Errorf("%T: %d bytes: error %v", g, least/2, err)
+		}
+	}
+}
+
+// TestLayerPlan checks that the memory of a plan for layers fits, or the job is refused.
+func TestLayerPlan(t *testing.T) {
+	refused := 0
+	g := must.Get(mnk.New(4, 4, 4))(t)
+	for memory := 8 << 20; memory < 1<<32; memory += memory / 3 {
+		p, err := planLayers(inline.Memory(memory), g, nil, nil)
+		if err != nil {
+			refused++
+			continue
+		}
+		takes := 2*p.Workers*(p.interval*intervalMemory+p.outbox*sentRowMemory/2*3+outboxMemory+aheadMemory) + inline.Own() + g.Tiers()*tierMemory
+		if takes > memory || p.interval < leastRows || p.outbox < leastRows {
+			t.Errorf("%d bytes: %+v takes %d", memory, p, takes)
+		}
+	}
+	if refused == 0 {
+		t.Error("no memory is too little")
+	}
+}
+
+// noFiles cannot create files.
+type noFiles struct{ store.Local }
+
+var errUnclosed = errors.New("disk full")
+
+func (noFiles) Create(string) (io.WriteCloser, error) { return nil, errUnclosed }

@@ -1,0 +1,106 @@
+package layers
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Create creates a file in the directory of a job.
+type Create func(name string) (io.WriteCloser, error)
+
+// SentName returns the name of the file with the lines of the messages that reducer i sends to a stage, such as
+// to-00012-00000 for tier 12, or to-00012.3-00000 for pass 3 over it.
+func SentName(i string, to step.Stage) string {
+	return fmt.Sprintf("%s%05d%s-%s", store.SentPrefix, to.Tier(), to.Suffix(), i)
+}
+
+// WriteLines writes the shards and the messages of a job's directory, which need not be sealed, as lines beside them: a
+// file for each shard, and one for each stage to which a reducer sends.
+func WriteLines(fsys store.FS, dir string, g game.Game, create Create) error {
+	entries, err := fsys.ReadDir(dir)
+	for _, e := range entries {
+		f := &file{fsys: fsys, name: path.Join(dir, e.Name()), g: g}
+		switch {
+		case err != nil:
+		case strings.HasPrefix(e.Name(), store.PartPrefix):
+			var out io.WriteCloser
+			if out, err = create(store.LinesPrefix + f.number()); err == nil {
+				err = f.eachStage(func(s *Source) error { return s.writeLines(out) })
+				err = errors.Join(err, out.Close())
+			}
+		case strings.HasPrefix(e.Name(), store.OutboxPrefix):
+			err = f.writeSent(create)
+		}
+	}
+	return err
+}
+
+// number returns the number of the reducer that has written the file, as in its name.
+func (f *file) number() string {
+	_, number, _ := strings.Cut(strings.TrimSuffix(path.Base(f.name), path.Ext(f.name)), "-")
+	return number
+}
+
+// writeSent writes messages as lines: a file for each stage that receives them.
+func (f *file) writeSent(create Create) error {
+	return f.eachStage(func(s *Source) error {
+		out, err := create(SentName(f.number(), step.Stage(s.tier)))
+		if err != nil {
+			return err
+		}
+		return errors.Join(s.writeLines(out), out.Close())
+	})
+}
+
+// eachStage calls do for the rows of each stage in the file.
+func (f *file) eachStage(do func(s *Source) error) error {
+	return f.with(func(f *file) error {
+		for _, stage := range f.pack.Stages {
+			s, err := openSource([]*file{f}, stage, f.pack.Kind, false)
+			if err == nil {
+				err = errors.Join(do(s), s.Close())
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeLines writes all rows as lines.
+func (s *Source) writeLines(out io.Writer) error {
+	var text []byte
+	return s.Each(func(rows []Row) error {
+		text = s.AppendLines(text[:0], rows)
+		_, err := out.Write(text)
+		return err
+	})
+}
+
+// AppendLines appends the lines of rows of the source, which must not be empty.
+func (s *Source) AppendLines(text []byte, rows []Row) []byte {
+	width := streamfmt.KeyWidth(s.files[0].g.KeyBits())
+	for _, r := range rows {
+		text = streamfmt.AppendRow(text, r, s.kind, width)
+	}
+	return text
+}
+
+// writeSent writes the messages of a reducer, if there are any, as lines.
+func (f *filter) writeSent() error {
+	box := &file{fsys: f.o.FS, name: path.Join(f.o.Output, OutboxName(f.o.Part)), g: f.g}
+	if _, err := f.o.FS.Stat(box.name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return box.writeSent(f.o.Create)
+}

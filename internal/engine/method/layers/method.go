@@ -1,0 +1,227 @@
+package layers
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// Rows returns the input of the map of a job by layers, except init: the messages to the stage; for the
+// steps that write shards of the retrograde pass also the positions of the tier; for the final step the values of each
+// tier. The caller must close the sources.
+func (m *Method) Rows(j *runner.Job) (all []*Source, err error) {
+	g := m.g
+	add := func(s *Source, err error) error {
+		if err == nil {
+			all = append(all, s)
+		}
+		return err
+	}
+	writes := WritesOf(j.Step, g, j.Tier)
+	if j.Step == step.Final {
+		err = EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *Source) error { return add(s, nil) })
+	} else if writes.Shards && len(j.Edges) > 0 {
+		err = add(OpenParts(j.FS, j.Edges, g, j.Tier, Predecessors))
+	}
+	if err == nil && j.Step != step.Final && j.Step != step.Values {
+		err = add(OpenInbox(senders(j), j.Stage(), writes.Sent))
+	}
+	if err != nil {
+		return nil, errors.Join(err, CloseAll(all))
+	}
+	return all, nil
+}
+
+// A Method solves a game by layers.
+type Method struct{ g game.Game }
+
+// New returns the method of a game.
+func New(g game.Game) *Method { return &Method{g} }
+
+// Game returns the game.
+func (m *Method) Game() game.Game { return m.g }
+
+// Tables returns 0: the method does not know tables of a game.
+func (m *Method) Tables() int { return 0 }
+
+// Sends returns true.
+func (m *Method) Sends() bool { return true }
+
+// Inline returns a runner for this process.
+func (m *Method) Inline(memory int) runner.Runner {
+	return &inlineRunner{g: m.g, memory: inline.Memory(memory)}
+}
+
+// rowFactor is how many rows a job by layers reads for a position, typically at most: one for each
+// predecessor, one for each move.
+const rowFactor = 64
+
+// MostRecords returns the number of rows of all positions that the keys can express.
+func (m *Method) MostRecords() float64 { return math.Exp2(float64(m.g.KeyBits())) * rowFactor }
+
+// Borders returns the first keys of all parts except the first.
+func (m *Method) Borders(j *runner.Job) ([]game.Position, error) {
+	return Borders(j.FS, j.BordersFrom, m.g, j.Reducers)
+}
+
+// Splits divides the input of a job among mappers.
+func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) (maps []step.MapInput, records int64, err error) {
+	rows, err := m.Rows(j)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer CloseAll(rows)
+	for _, s := range rows {
+		records += s.Rows()
+	}
+	return Inputs(tasks(records), rows...), records, nil
+}
+
+// Partitions divides the pairs of a job among reducers.
+func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
+	borders, err := Borders(j.FS, j.BordersFrom, m.g, reducers)
+	if err != nil {
+		return nil, nil, err
+	}
+	borders = slices.Compact(append([]uint64{0}, borders...))[1:] // Hadoop would reject equal ones
+	return borders, j.Properties(runner.LineKeys(m.g, borders)), nil
+}
+
+// Properties returns the tier and the pass, the borders, and the directories that a reducer reads.
+func (m *Method) Properties(j *runner.Job, borders [][]byte) (ps []step.Property) {
+	add := func(name, value string) { ps = append(ps, step.Property{Name: name, Value: value}) }
+	names := func(dirs []string) string {
+		var all []string
+		for _, dir := range dirs {
+			all = append(all, path.Base(dir))
+		}
+		return strings.Join(all, ",")
+	}
+	pass := j.Pass
+	if pass > step.TiesPass {
+		pass -= step.TiesPass
+	}
+	add("tier", strconv.Itoa(j.Tier))
+	add("pass", strconv.Itoa(pass))
+	add("borders", string(bytes.Join(borders, []byte(","))))
+	if len(j.Runs) > 0 {
+		add("data", path.Dir(j.Runs[0]))
+		add("states", names(j.Runs))
+		add("absorb", strconv.Itoa(j.Absorb))
+	}
+	if !WritesOf(j.Step, m.g, j.Tier).Shards {
+		add("edges", names(j.Edges))
+	}
+	return ps
+}
+
+// Complete returns an error if the counters of the job are missing: it must run again.
+func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
+	if stats.Shuffled == 0 {
+		return &store.DamageError{Name: j.Output, Reason: "the counters of its job are missing"}
+	}
+	return nil
+}
+
+// ValuedFirst returns false.
+func (m *Method) ValuedFirst(int) bool { return false }
+
+// Receivers returns the stages that receive messages from a directory.
+func (m *Method) Receivers(fsys store.FS, dir string) ([]int, error) {
+	d, err := OpenDir(fsys, dir, m.g)
+	if err != nil {
+		return nil, err
+	}
+	return d.Receivers(), nil
+}
+
+// senders returns the directories of the inbox of a job.
+func senders(j *runner.Job) (dirs []*Dir) {
+	for _, s := range j.Inbox {
+		dirs = append(dirs, s.(*Dir)) // package solve opens them by layers.OpenDir
+	}
+	return dirs
+}
+
+// rowsOfPiece is the number of rows of a Piece.
+const rowsOfPiece = 1 << 14
+
+// AddInput adds the rows that the job reads.
+func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
+	sources, err := m.Rows(j)
+	width := streamfmt.KeyWidth(m.g.KeyBits())
+	for _, s := range sources {
+		in.Open = append(in.Open, s)
+		if s.Rows() == 0 {
+			continue
+		}
+		for _, interval := range Cut(rowsOfPiece, s) {
+			in.Pieces = append(in.Pieces, runner.Piece{Source: fmt.Sprintf("%s of tier %d", s.Kind(), s.Tier()), Size: interval.Rows * int64(2*width), Write: func(w io.Writer) error {
+				rows, err := new(Loader).Load(nil, s, interval)
+				if err != nil {
+					return err
+				}
+				_, err = w.Write(s.AppendLines(nil, rows))
+				return err
+			}})
+		}
+	}
+	return err
+}
+
+// WriteShard writes shard i of a job from lines.
+func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string) error {
+	writes := WritesOf(j.Step, m.g, j.Tier)
+	if !writes.Shards {
+		if text, err := io.ReadAll(io.LimitReader(lines, 1)); err != nil || len(text) > 0 {
+			return cmp.Or(err, fmt.Errorf("%s: expected no line", source))
+		}
+		return nil
+	}
+	out, err := j.Create(jobdir.PartName(i))
+	if err != nil {
+		return err
+	}
+	w := NewPartWriter(out, m.g, j.Tier, writes.Shard)
+	return w.Finish(w.AppendLines(lines, source))
+}
+
+// WriteLines writes the records of a job as lines, too.
+func (m *Method) WriteLines(j *runner.Job) error {
+	return WriteLines(j.FS, j.Output, m.g, j.Create)
+}
+
+// WriteTable writes a shard of the table from parts.
+func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
+	out, err := create()
+	if err != nil {
+		return err
+	}
+	w := NewTableWriter(out, m.g, j.Tier)
+	for _, part := range parts {
+		in, err := OpenFile(j.FS, part, m.g, j.Tier, Values, nil)
+		if err == nil {
+			err = errors.Join(in.Each(w.Append), in.Close())
+		}
+		if err != nil {
+			return w.Finish(err)
+		}
+	}
+	return w.Finish(nil)
+}

@@ -1,0 +1,318 @@
+package layers
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// chunkSize is about the number of encoded bytes that are emitted at a time. It is large,
+// so that a worker that waits for the file has enough to write.
+const chunkSize = 512 << 10
+
+// pieceRows is the number of rows that are encoded at a time, a multiple of the rows in a
+// cell.
+const pieceRows = 16 * streamfmt.CellRows
+
+// firstRows is the initial capacity of an outbox, in rows.
+const firstRows = 1 << 10
+
+// An Outbox buffers the rows that a worker sends to other tiers, sorts them, and emits them
+// as chunks. It is used by one goroutine.
+type Outbox struct {
+	kind  Kind
+	most  int
+	emit  func(p *streamfmt.Packer) error
+	chunk streamfmt.Packer
+
+	rows    []Row
+	to      []uint16     // by row, the receiver, an index into stages
+	stages  []step.Stage // pass 0 of all tiers, then others that have received rows
+	last    int          // of pass 0 of all tiers
+	recent  int          // the index of the last stage that receiver has found
+	sorter  sorter
+	numbers []int // by receiver; where Flush puts its next row
+}
+
+// NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
+// the chunk.
+func NewOutbox(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) *Outbox {
+	o := &Outbox{kind: kind, most: max(1, most), emit: emit, last: game.LastTier(g)}
+	for tier := range o.last + 1 {
+		o.stages = append(o.stages, step.At(tier, 0))
+	}
+	return o
+}
+
+// Inherit gives an empty outbox the memory of an old one that is no longer used.
+func (o *Outbox) Inherit(old *Outbox) {
+	most := min(o.most, cap(old.rows), cap(old.to))
+	o.rows, o.to, o.sorter = old.rows[:0:most], old.to[:0:most], old.sorter
+	o.chunk = old.chunk
+	o.chunk.Reset()
+}
+
+// Memory returns the number of bytes that the buffered rows of o have taken.
+func (o *Outbox) Memory() int {
+	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.to)
+}
+
+// Send adds a row that is sent to a stage, whose tier is at most the last one of the game.
+func (o *Outbox) Send(to step.Stage, row Row) error {
+	if len(o.rows) == cap(o.rows) {
+		if err := o.makeRoom(); err != nil {
+			return err
+		}
+	}
+	o.rows = append(o.rows, row)
+	o.to = append(o.to, o.receiver(to))
+	return nil
+}
+
+// receiver returns the index of a stage. There are at most 1<<14 tiers, and 1<<15 passes over one.
+func (o *Outbox) receiver(to step.Stage) uint16 {
+	if to.Pass() == 0 {
+		return uint16(to)
+	}
+	if o.stages[o.recent] != to {
+		i := slices.Index(o.stages[o.last+1:], to)
+		if o.recent = o.last + 1 + i; i < 0 {
+			o.recent = len(o.stages)
+			o.stages = append(o.stages, to)
+		}
+	}
+	return uint16(o.recent)
+}
+
+// makeRoom grows the buffer, or flushes it if it has reached its limit.
+func (o *Outbox) makeRoom() error {
+	if len(o.rows) >= o.most {
+		return o.Flush()
+	}
+	n := min(o.most, max(firstRows, 2*cap(o.rows)))
+	o.rows = append(make([]Row, 0, n), o.rows...)
+	o.to = append(make([]uint16, 0, n), o.to...)
+	return nil
+}
+
+// Flush sorts and emits all buffered rows.
+func (o *Outbox) Flush() error {
+	if len(o.rows) == 0 {
+		return nil
+	}
+	if cap(o.sorter.spare) < len(o.rows) {
+		o.sorter.spare = make([]Row, cap(o.rows))
+	}
+	all, spare := o.byReceiver()
+	from := 0
+	for i, to := range o.numbers {
+		if from == to {
+			continue
+		}
+		rows := all[from:to]
+		if !inOrder(rows) {
+			o.sorter.sortWith(rows, spare[from:to])
+		}
+		if err := o.add(o.stages[i], merge(rows, o.kind)); err != nil {
+			return err
+		}
+		from = to
+	}
+	o.rows, o.to = o.rows[:0], o.to[:0]
+	return o.emitChunk()
+}
+
+// byReceiver returns the buffered rows in the order of their receivers, and spare memory for as many. numbers[i]
+// becomes the index after the last row of receiver i.
+func (o *Outbox) byReceiver() (rows, spare []Row) {
+	rows, spare = o.rows, o.sorter.spare[:len(o.rows)]
+	// A counting sort, which keeps the order of the rows of each receiver.
+	o.numbers = slices.Grow(o.numbers[:0], len(o.stages))[:len(o.stages)]
+	clear(o.numbers)
+	for _, i := range o.to {
+		o.numbers[i]++
+	}
+	sum, most := 0, 0
+	for i, n := range o.numbers {
+		o.numbers[i], most = sum, max(most, n)
+		sum += n
+	}
+	if most == len(rows) { // there is one
+		for i := range o.numbers {
+			if o.numbers[i] == 0 && i >= int(o.to[0]) {
+				o.numbers[i] = len(rows)
+			}
+		}
+		return rows, spare
+	}
+	for j, i := range o.to {
+		spare[o.numbers[i]] = rows[j]
+		o.numbers[i]++
+	}
+	return spare, rows
+}
+
+// add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough.
+func (o *Outbox) add(to step.Stage, rows []Row) error {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		if o.chunk.AddRows(int(to), piece); len(o.chunk.Bytes) >= chunkSize {
+			if err := o.emitChunk(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Outbox) emitChunk() error {
+	if len(o.chunk.Bytes) == 0 {
+		return nil
+	}
+	err := o.emit(&o.chunk)
+	o.chunk.Reset()
+	return err
+}
+
+// merge removes redundant rows from sorted rows, in place. Equal rows become one; messages
+// to the same key with the same value become one message, which stands for the sum of their
+// moves.
+func merge(rows []Row, kind Kind) []Row {
+	if len(rows) == 0 {
+		return rows
+	}
+	n := 0
+	for _, r := range rows[1:] {
+		last := &rows[n]
+		if r.Key == last.Key {
+			if r.Word == last.Word && kind != Messages {
+				continue
+			}
+			if kind == Messages && ValueOf(r.Word) == ValueOf(last.Word) && TimesOf(r.Word)+TimesOf(last.Word) <= streamfmt.MaxRowTimes {
+				last.Word += uint64(TimesOf(r.Word)) << 16
+				continue
+			}
+		}
+		n++
+		rows[n] = r
+	}
+	return rows[:n+1]
+}
+
+// An OutboxWriter writes the outbox file of one reducer. It is safe for concurrent use.
+type OutboxWriter struct {
+	create func() (io.WriteCloser, error)
+	g      game.Game
+	kind   Kind
+
+	mu   sync.Mutex
+	file *jobdir.PackWriter // nil before the first chunk
+	err  error              // the error that create returned
+}
+
+// NewOutboxWriter returns a writer of an outbox file. It calls create when there is something to write.
+func NewOutboxWriter(create func() (io.WriteCloser, error), g game.Game, kind Kind) *OutboxWriter {
+	return &OutboxWriter{create: create, g: g, kind: kind}
+}
+
+// Append writes sorted rows.
+func (w *OutboxWriter) Append(p *streamfmt.Packer) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil && w.file == nil {
+		var out io.WriteCloser
+		if out, w.err = w.create(); w.err == nil {
+			file := jobdir.NewPackWriter(out, w.g, w.kind, nil)
+			w.file = &file
+		}
+	}
+	if w.err != nil {
+		return w.err
+	}
+	return w.file.Append(p)
+}
+
+// Finish finalizes the file unless err is not nil, and closes it in any case. It returns
+// the first error.
+func (w *OutboxWriter) Finish(err error) error {
+	if err = cmp.Or(err, w.err); w.file != nil {
+		err = w.file.Finish(err)
+	}
+	return err
+}
+
+// A PartWriter writes a shard, or a file of the table. Its output does not depend on how
+// many rows are appended at a time.
+type PartWriter struct {
+	jobdir.PackWriter
+	tier  int
+	kind  Kind
+	width int
+	chunk streamfmt.Packer
+	rest  []Row // rows that wait to be written
+}
+
+// NewPartWriter returns a writer of a shard of a tier.
+func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind) *PartWriter {
+	return &PartWriter{PackWriter: jobdir.NewPackWriter(out, g, kind, nil), tier: tier, kind: kind, width: streamfmt.KeyWidth(g.KeyBits())}
+}
+
+// NewTableWriter returns a writer of a file of the table for a tier, whose cells are coded.
+func NewTableWriter(out io.WriteCloser, g game.Game, tier int) *PartWriter {
+	w := NewPartWriter(out, g, tier, Values)
+	w.chunk.SetCoded()
+	return w
+}
+
+// Append writes rows, which must come after all rows written before.
+func (w *PartWriter) Append(rows []Row) error {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		w.rest = append(w.rest, piece...)
+		if err := w.spill(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AppendLines reads sorted lines, called source in errors, and writes their rows.
+func (w *PartWriter) AppendLines(in io.Reader, source string) error {
+	return eachRow(in, source, w.width, nil, []Kind{w.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
+		w.rest = append(w.rest, row)
+		return "", w.spill()
+	})
+}
+
+// spill writes buffered rows if there are enough.
+func (w *PartWriter) spill() error {
+	if len(w.rest) < pieceRows {
+		return nil
+	}
+	err := w.write(w.rest[:pieceRows])
+	w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
+	return err
+}
+
+// write writes rows: a multiple of the rows in a cell, or the last rows.
+func (w *PartWriter) write(rows []Row) error {
+	w.chunk.Reset()
+	w.chunk.AddRows(w.tier, rows)
+	if w.kind == Values {
+		w.chunk.CountValues(rows)
+	}
+	return w.PackWriter.Append(&w.chunk)
+}
+
+// Finish finalizes the shard unless err is not nil, and closes the file in any case. It
+// returns the first error.
+func (w *PartWriter) Finish(err error) error {
+	if err == nil {
+		err = w.write(w.rest)
+	}
+	return w.PackWriter.Finish(err)
+}

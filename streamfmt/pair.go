@@ -8,19 +8,19 @@ import (
 	"io"
 )
 
-// pairKeySize is the length in bytes of a pair's key, a range.
+// pairKeySize is the length in bytes of a pair's key: a range of blocks, or the first key of rows.
 const pairKeySize = 8
 
-// MaxPair is the maximum length in bytes of the block of a pair: over ten times the largest
-// block of our games.
+// MaxPair is the maximum length in bytes of the value of a pair, a packed block or a pack file of rows: over ten times the
+// largest block of our games.
 const MaxPair = 64 << 20
 
-// AppendPairKey appends a range as the key of a pair, without the length of the key.
-func AppendPairKey(dst []byte, rng uint64) []byte { return binary.BigEndian.AppendUint64(dst, rng) }
+// AppendPairKey appends the key of a pair, without its length.
+func AppendPairKey(dst []byte, key uint64) []byte { return binary.BigEndian.AppendUint64(dst, key) }
 
-// AppendPair appends a pair of a range and a packed block, which has at most MaxPair bytes.
-func AppendPair(dst []byte, rng uint64, packed []byte) []byte {
-	dst = AppendPairKey(binary.BigEndian.AppendUint32(dst, pairKeySize), rng)
+// AppendPair appends a pair of a key and a value, which has at most MaxPair bytes.
+func AppendPair(dst []byte, key uint64, packed []byte) []byte {
+	dst = AppendPairKey(binary.BigEndian.AppendUint32(dst, pairKeySize), key)
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(packed))), packed...)
 }
 
@@ -38,7 +38,7 @@ func NewPairReader(r io.Reader, source string) *PairReader {
 }
 
 // Next returns the next pair, and io.EOF after the last. packed is valid until the next call.
-func (p *PairReader) Next() (rng uint64, packed []byte, err error) {
+func (p *PairReader) Next() (key uint64, packed []byte, err error) {
 	var head [4 + pairKeySize + 4]byte
 	if _, err := io.ReadFull(p.r, head[:]); err == io.EOF {
 		return 0, nil, err

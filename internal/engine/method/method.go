@@ -1,6 +1,7 @@
 // Package method chooses how a game is solved. A method is a package below this one, and has everything about it: what
-// its jobs compute, in memory, as lines and packed, their files, splits and memory. No other package decides between
-// methods but solve, which has the order of their jobs, table, which looks positions up, and plan, which estimates.
+// its jobs compute, in memory, as lines and packed, their files, splits and memory. What else depends on the method asks
+// whether the game is Tiered: package solve for the order of jobs, table for look-ups, plan for estimates, and the
+// commands mapper and reducer for their flags.
 package method
 
 import (

@@ -3,11 +3,8 @@ package runner
 import (
 	"context"
 	"io"
-	"path"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -73,24 +70,4 @@ func (j *Job) Splits(tasks func(records int64) int) (maps []step.MapInput, recor
 // partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
 func (j *Job) Partitions(reducers int) (keys []uint64, properties []step.Property, err error) {
 	return j.Method.Partitions(j, reducers)
-}
-
-// WriteTable writes the shard of the table that has the values in the parts of the output.
-func (j *Job) WriteTable(ctx context.Context) error {
-	entries, err := j.FS.ReadDir(j.Output)
-	if err != nil {
-		return err
-	}
-	var parts []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), store.PartPrefix) {
-			parts = append(parts, path.Join(j.Output, e.Name()))
-		}
-	}
-	return j.Method.WriteTable(ctx, j, parts, func() (io.WriteCloser, error) { return j.Create(jobdir.ShardName(jobdir.TablePart, 0)) })
-}
-
-// Create creates a file in the directory of the job.
-func (j *Job) Create(name string) (io.WriteCloser, error) {
-	return j.FS.Create(path.Join(j.Output, name))
 }

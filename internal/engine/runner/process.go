@@ -11,10 +11,6 @@ import (
 // stopWait is how much later than a process a driver may receive the signal to stop.
 const stopWait = 5 * time.Second
 
-// CodeMemory is about how much of --memory, in bytes, the driver's executable uses, which Go's
-// collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
-const CodeMemory = 14 << 20
-
 // Wait waits for the end of a process that is started with system.Start. A terminal sends Ctrl-C
 // to the group of the driver, which then ends the process and reports that it was stopped. A Ctrl-C
 // may have ended the process before it had a group of its own. Then the driver receives the signal

@@ -6,8 +6,12 @@ package runner
 
 import (
 	"context"
+	"io"
+	"path"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -163,3 +167,27 @@ func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 		s.Finished, s.Positions = 0, 0
 	}
 }
+
+// WriteTable writes the shard of the table that has the values in the parts of the output.
+func (j *Job) WriteTable(ctx context.Context) error {
+	entries, err := j.FS.ReadDir(j.Output)
+	if err != nil {
+		return err
+	}
+	var parts []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), store.PartPrefix) {
+			parts = append(parts, path.Join(j.Output, e.Name()))
+		}
+	}
+	return j.Method.WriteTable(ctx, j, parts, func() (io.WriteCloser, error) { return j.Create(jobdir.ShardName(jobdir.TablePart, 0)) })
+}
+
+// Create creates a file in the directory of the job.
+func (j *Job) Create(name string) (io.WriteCloser, error) {
+	return j.FS.Create(path.Join(j.Output, name))
+}
+
+// CodeMemory is about how much of --memory, in bytes, the driver's executable uses, which Go's
+// collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
+const CodeMemory = 14 << 20

@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// jobName matches the directories of all jobs but the last: those of tiers and of passes.
+// jobName matches the directories of all jobs but the last: those of tiers and of passes, also of earlier formats.
 var jobName = regexp.MustCompile(`^(create|(data_first|data_second|mark|solve|ties)[0-9]+(\.t?[0-9]+)?)$`)
 
 // IsRunArtifact reports whether a name in a data directory is one that runs use there, apart

@@ -1,10 +1,10 @@
 // Package solve runs the jobs that solve a game. It decides which job is next, what
 // the job reads, which directories can be deleted, and where an interrupted run continues (graph.go).
-// Everything that differs between blocks and layers is in a method. The package knows neither how a runner executes a job
+// What differs between blocks and layers is in a planner (blocks.go, layers.go). The package knows neither how a runner executes a job
 // nor what a step computes.
 //
-// The jobs of a game solved by blocks are InitFirst, PossibleMoves from the first tier to the
-// last, SolveMoves from the last to the first, which write the table, and FinalMoves:
+// The jobs of a game solved by blocks are init, possible from the first tier to the
+// last, solve from the last to the first, which write the table, and final:
 //
 //	tier     0           1                 N
 //	      data_first0 → data_first1 → … → data_firstN      possible, forward
@@ -69,7 +69,7 @@ type Options struct {
 	KeepAll   bool // keep the directories of all jobs
 	Lines     bool // write the records of each directory as lines, too
 	Final     Final
-	UntilTier int // stop after this many rounds of PossibleMoves; -1: solve completely
+	UntilTier int // stop after this many rounds of possible; -1: solve completely
 	// SyncAfter is how long a job must run before its directory, and every directory after it,
 	// is synced to disk; 0 means one second. The table is always synced.
 	SyncAfter time.Duration

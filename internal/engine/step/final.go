@@ -64,7 +64,7 @@ func (f *FinalLines) End() (want string) {
 	return ""
 }
 
-// keyText returns a key as it is written in a line.
+// KeyText returns a key as it is written in a line.
 func KeyText(g game.Game, key uint64) string {
 	return string(streamfmt.AppendKey(nil, key, streamfmt.KeyWidth(g.KeyBits())))
 }

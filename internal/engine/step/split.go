@@ -19,7 +19,7 @@ type Split struct {
 // String returns the split as a line of a job's input, without the newline.
 func (s Split) String() string { return fmt.Sprintf("%s\t%x\t%x", s.File, s.From, s.To) }
 
-// parseSplit is the inverse of String.
+// ParseSplit is the inverse of String.
 func ParseSplit(line string) (s Split, ok bool) {
 	f := strings.Split(line, "\t")
 	if len(f) != 3 || f[0] == "" {

@@ -358,8 +358,8 @@ func IsLines(name string) bool {
 func OwnFile(name string) bool { return ownFile.MatchString(name) }
 
 // ownFile matches seals, indexes, attempts and the files of jobs, which begin with "_"; lines and
-// tiers, which have a number, in parts of final or of Hadoop after a letter; and the table of
-// a game without tiers.
+// tiers, which have a number, in parts of final or of Hadoop after a letter; and, in earlier
+// formats, the table of a game without tiers.
 var ownFile = regexp.MustCompile(`^(_|(` + LinesPrefix + `([mr]-)?|` + SentPrefix + `|tier-)[0-9]|positions\.)`)
 
 // IsTemporary reports whether a name is that of an attempt, of a driver's own directory, or of

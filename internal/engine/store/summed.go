@@ -79,7 +79,7 @@ func UnmarshalSummed(name string, text []byte, v any) error {
 // The maximum sizes of metadata files, in bytes. A manifest has a game and a few options; a
 // journal has some 400 bytes for each job, of which there are two for each tier; a seal has
 // some 130 for each file of a directory, with at most 100,000 reducers; the index of a pass has
-// some 50 for each range (game.MaxRanges).
+// some 50 for each run.
 const (
 	maxManifest = 1 << 20
 	maxJournal  = 1 << 26

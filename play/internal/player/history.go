@@ -118,6 +118,16 @@ func (h *History) Undo() bool {
 	return true
 }
 
+// Since returns the number of moves since one of these players was last to move, before the current position; 0 if none was.
+func (h *History) Since(of func(game.Player) bool) int {
+	for at := len(h.names) - 1; at >= 0; at-- {
+		if of(h.turns[at]) {
+			return len(h.names) - at
+		}
+	}
+	return 0
+}
+
 // Finished reports whether play has ended by the rules of the game, and the outcome:
 // FirstWins, SecondWins or Tie.
 func (h *History) Finished() (game.Outcome, bool) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/treereduce/treereduce/game"
 )
 
 // maxLine is the number of bytes of a line that a Console keeps: no move is longer.
@@ -143,7 +145,8 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 			p.help(h)
 			continue
 		case word == undo && p.console.Undo:
-			if n := p.movesBack(h); n > 0 {
+			turn := h.Turn() // the other player may sit at another console, or be a machine
+			if n := h.Since(func(of game.Player) bool { return p.console.humans > 1 || of == turn }); n > 0 {
 				fmt.Fprintf(p.console.out, "taken back: %s\n", strings.Join(h.Names()[len(h.Names())-n:], " "))
 				return "", TakenBack{n}
 			}
@@ -172,17 +175,6 @@ func (p *Human) help(h *History) {
 			fmt.Fprintf(p.console.out, "%-6s  %s\n", w.word, w.means)
 		}
 	}
-}
-
-// movesBack returns how many moves an undo takes back: to the last position at which a human
-// at this console was to move; 0 if there is none.
-func (p *Human) movesBack(h *History) int {
-	for to := len(h.Names()) - 1; to >= 0; to-- {
-		if p.console.humans > 1 || h.Mover(to) == h.Turn() {
-			return len(h.Names()) - to
-		}
-	}
-	return 0
 }
 
 // Close does nothing: the console does not belong to the human.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/play/internal/referee"
+	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/web/http"
 )
 
@@ -67,6 +68,7 @@ type (
 		Text    string         `json:"text"`
 		Turn    int            `json:"turn"`
 		Over    *overJSON      `json:"over,omitempty"`
+		State   string         `json:"state"` // whose turn it is, or how the play has ended
 		Picture pictureJSON    `json:"picture"`
 		Look    game.Look      `json:"look"`
 		Place   []board.Square `json:"place"`             // what an editor can put on squares
@@ -156,11 +158,32 @@ func (s *Server) view(r *http.Request) (any, error) {
 	if h, err = s.find(r, g, h); err != nil {
 		return nil, err
 	}
-	whole := h.Clone()
-	if err := playAll(whole, r.URL.Query().Get("later")); err != nil {
+	whole, query := h.Clone(), r.URL.Query()
+	if err := playAll(whole, query.Get("later")); err != nil {
 		return nil, err
 	}
-	return s.viewOf(g, h, whole), nil
+	at := session.New(h, peopleIn(query), whole.Names()[len(h.Names()):]...)
+	at.Paused = query.Has("paused")
+	switch query.Get("do") {
+	case "undo":
+		at.Undo()
+		whole = at.History()
+	case "resign":
+		err = at.Resign()
+	}
+	if err != nil {
+		return nil, badRequest(err)
+	}
+	return s.viewOf(g, at, whole), nil
+}
+
+// peopleIn returns which players are people: those that the parameter people lists, or both.
+func peopleIn(query url.Values) [2]bool {
+	if !query.Has("people") {
+		return [2]bool{true, true}
+	}
+	sides := query.Get("people")
+	return [2]bool{strings.Contains(sides, "0"), strings.Contains(sides, "1")}
 }
 
 // randomPlay continues a play with a random number of random moves, and returns a play that
@@ -179,14 +202,15 @@ func randomPlay(g game.Game, h *player.History) *player.History {
 	return player.NewHistoryFrom(g, p)
 }
 
-// viewOf returns the last position of h, whose moves are the first ones of whole.
-func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
+// viewOf returns the position of a session. whole has its moves and those that were taken back.
+func (s *Server) viewOf(g *served, at *session.Session, whole *player.History) *viewJSON {
+	h := at.History()
 	p := h.Position()
 	v := &viewJSON{
 		Spec: g.g.Spec(), Title: g.title(), Table: g.source != nil, Text: string(g.g.AppendText(nil, p)), Turn: int(h.Turn()),
 		Players: [2]string{player.Who(g.g, game.First), player.Who(g.g, game.Second)},
 		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: s.pliesOf(g, whole), Ply: len(h.Names()),
-		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p),
+		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p), State: at.State(),
 	}
 	v.Place, v.Labels = squaresOf(v.Look.Place), labelled(g.g)
 	v.Threats = threatsOf(g.g.Picture(p), v.Look)
@@ -197,8 +221,8 @@ func (s *Server) viewOf(g *served, h, whole *player.History) *viewJSON {
 	if n := len(h.Names()); n > 0 {
 		v.Last = pairs(board.Changes(g.g.Picture(h.At(n-1)), g.g.Picture(p)))
 	}
-	if outcome, reason, over := referee.Ended(h, game.DrawRuleOf(g.g)); over {
-		v.Over = overOf(g.g, outcome, reason)
+	if end, over := at.End(); over {
+		v.Over = overOf(g.g, end)
 	} else {
 		report := s.begin(g, p)
 		moves := h.Moves()
@@ -300,17 +324,17 @@ func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line
 }
 
 // overOf describes the end of a play.
-func overOf(g game.Game, outcome game.Outcome, reason referee.Reason) *overJSON {
-	switch outcome {
+func overOf(g game.Game, end session.End) *overJSON {
+	switch end.Outcome {
 	case game.Undecided:
-		return &overJSON{"draw (" + reason.String() + ")", "draw", -1}
+		return &overJSON{"draw (" + end.Reason.String() + ")", "draw", -1}
 	case game.Tie:
 		if values := g.Values(); values.Puzzle {
-			return &overJSON{values.Word(outcome), "tie", -1}
+			return &overJSON{values.Word(end.Outcome), "tie", -1}
 		}
 		return &overJSON{"tie", "tie", -1}
 	}
-	winner := outcome.Winner()
+	winner := end.Outcome.Winner()
 	return &overJSON{player.Who(g, winner) + " wins", "win", int(winner)}
 }
 

@@ -31,7 +31,7 @@ const (
 	balancedShare = 0.3
 )
 
-// spare returns how much memory a job on blocks leaves if all cores use the first preset, with memory for images
+// spare returns how much memory a job on blocks leaves if all cores use the first plan, with memory for images
 // and blocks that wait for them.
 func (r *inlineRunner) spare(n *inline.Needs) int {
 	return r.memory.Spare(n) - r.memory.Bytes()/imagesShare - r.memory.Bytes()/blocksShare

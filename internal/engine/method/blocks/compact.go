@@ -26,10 +26,10 @@ type Compact struct {
 // values, 16 make tables up to 23 % larger; 512 save less than 0.5 %.
 const sampled = 128
 
-// NewCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
+// newCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
 // returns the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
 // blocks contain only stored positions.
-func NewCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
+func newCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
 	n := min(blocks, sampled)
 	s := streamfmt.NewSampler(game.DeducerOf(g))
 	for i := range n {
@@ -62,9 +62,9 @@ func Stored(g game.Tiered) game.Tiered {
 	return g
 }
 
-// WriteTableShard writes a shard of the table, see TablePart, which create creates: the stored positions in some parts of a
+// writeTableShard writes a shard of the table, see jobdir.TablePart, which create creates: the stored positions in some parts of a
 // job that gives all positions of a tier values.
-func WriteTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), g game.Tiered, tier int) error {
+func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), g game.Tiered, tier int) error {
 	g = Stored(g)
 	in, err := OpenTierFiles(new(jobdir.Seals), fsys, parts, g, tier)
 	if err != nil {
@@ -95,7 +95,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 		return w.Finish(w.appendTier(ctx, in, keep))
 	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)
-	form, err := NewCompact(g, &counts, in.Len(), func(i int) (*block.Block, error) {
+	form, err := newCompact(g, &counts, in.Len(), func(i int) (*block.Block, error) {
 		err := c.loadAt(b, i)
 		if err == nil {
 			keep(b)

@@ -134,9 +134,9 @@ func Turn(g game.Tiered, tier int) string {
 	return g.TierToMove(tier).String()
 }
 
-// blockCells is the encoding of the records that the map and the reduce of a step on blocks
+// encoding is the encoding of the records that the map and the reduce of a step on blocks
 // read, and of the messages between them.
-type blockCells interface {
+type encoding interface {
 	// step returns the step for the map.
 	step() Step
 	// eachInput calls do with each block that the map reads. In Solve these are successors.
@@ -150,8 +150,8 @@ type blockCells interface {
 	close() error
 }
 
-// blockCells returns the encoding of the records of a filter.
-func (s *filter) blockCells() (blockCells, error) {
+// encoding returns the encoding of the records of a filter.
+func (s *filter) encoding() (encoding, error) {
 	if s.o.Packed() {
 		return newBlockPairs(s)
 	}
@@ -162,12 +162,12 @@ func (s *filter) blockCells() (blockCells, error) {
 // until no further block can send messages to it, provided that the input is sorted, and so
 // emits each position once, in sorted runs.
 func (s *filter) mapBlocks() error {
-	c, err := s.blockCells()
+	c, err := s.encoding()
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	p := NewPusher(c.step(), s.g, s.o.Memory, c.send)
+	p := newPusher(c.step(), s.g, s.o.Memory, c.send)
 	if err := c.eachInput(p.Push); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (s *filter) mapBlocks() error {
 
 // reduceBlocks turns the messages to each range into its records, and prints them or writes a shard.
 func (s *filter) reduceBlocks() error {
-	c, err := s.blockCells()
+	c, err := s.encoding()
 	if err != nil {
 		return err
 	}
@@ -209,5 +209,5 @@ func (s *filter) reduceBlocks() error {
 	}
 	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part))
 	create := func() (io.WriteCloser, error) { return s.o.Create(jobdir.ShardName(jobdir.TablePart, s.o.Part)) }
-	return WriteTableShard(context.Background(), s.o.FS, []string{part}, create, s.g, s.o.Tier)
+	return writeTableShard(context.Background(), s.o.FS, []string{part}, create, s.g, s.o.Tier)
 }

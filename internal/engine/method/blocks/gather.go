@@ -1,5 +1,3 @@
-// Package lines converts between blocks and their records as lines of text, which
-// describe single positions. It does not know files or jobs.
 package blocks
 
 import (

@@ -225,7 +225,7 @@ func (w *inlineWork) openCompact() (err error) {
 		}
 	}
 	reduce, index := w.reducer(w.balanced.Sampler(w.messages())), w.predecessors.Cursor(0)
-	w.compact, err = NewCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
+	w.compact, err = newCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
 		e, err := index.Entry(i)
 		if err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ type inlineFinal struct {
 func (f *inlineFinal) Open(ctx context.Context) error {
 	g, r, inputs := Stored(f.g), f.memory, len(f.Input)
 	n := inline.Needs{Shared: f.g.Tables(), Windows: inputs}
-	memory := r.Left() / finalShare / (1 + inputs/5) // a fifth remains, see Tier.Memory
+	memory := r.Left() / finalShare / (1 + inputs/5) // a fifth remains, see mirror.Tier.Memory
 	bands := max(1, min(mirror.MostBands, r.Left()/bandsShare/(2*mirror.CursorMemory))/inputs)
 	for i, dir := range f.Input {
 		stored, err := OpenTier(f.FS, dir, g, f.InputTier(i))
@@ -130,7 +130,7 @@ func (r *finalRanges) done() float64 { return float64(r.read) / float64(r.all) }
 // lows returns the number of low parts of a key, whether or not they belong to positions.
 func (f *inlineFinal) lows() int { return 1 << f.g.LowBits() }
 
-// next divides a range that has too many lines for a chunk.
+// Next divides a range that has too many lines for a chunk.
 func (f *inlineFinal) Next() (_ rangeTask, ok bool, err error) {
 	t := &f.task
 	if t.from, t.to = t.to, min(t.to+f.each, f.lows()); t.from < t.to {

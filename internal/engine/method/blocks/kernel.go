@@ -43,7 +43,7 @@ type Step interface {
 	Receive(piece, b *block.Block) error
 }
 
-// New returns the step of the given name, Possible or Solve, on blocks.
+// NewStep returns the step of the given name, Possible or Solve, on blocks.
 func NewStep(name string, g game.Tiered) Step {
 	if name == step.Solve {
 		return newSolve(g)

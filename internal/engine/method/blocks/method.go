@@ -9,7 +9,7 @@
 //	messages             lines            pairs: a range, and a packed block
 //	output of the reduce lines            pack files
 //
-// Package mirror has the mirror images of games of which half of the positions are stored.
+// The package mirror below has the mirror images of games of which half of the positions are stored.
 package blocks
 
 import (
@@ -120,8 +120,11 @@ func (m *Method) ValuedFirst(tier int) bool { return tier == m.g.Tiers() }
 // Receivers returns none.
 func (m *Method) Receivers(store.FS, string) ([]int, error) { return nil, nil }
 
-// pieceRanges is the number of ranges of a Piece.
-const pieceRanges = 64
+// pieceRanges is the number of ranges of a Piece, and rangeBytes about how many bytes the lines of one take.
+const (
+	pieceRanges = 64
+	rangeBytes  = 64
+)
 
 // AddInput adds the tiers that the job reads. The table has half of the positions, the final job reads all.
 func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
@@ -144,7 +147,7 @@ func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
 		in.Open = append(in.Open, t)
 		for from := 0; from < t.Len(); from += pieceRanges {
 			to := min(from+pieceRanges, t.Len())
-			in.Pieces = append(in.Pieces, runner.Piece{Source: dir, Size: int64(to-from) * pieceRanges, Write: func(w io.Writer) error { return t.WriteLines(w, from, to) }})
+			in.Pieces = append(in.Pieces, runner.Piece{Source: dir, Size: int64(to-from) * rangeBytes, Write: func(w io.Writer) error { return t.WriteLines(w, from, to) }})
 		}
 	}
 	return nil
@@ -184,5 +187,5 @@ func (m *Method) WriteLines(j *runner.Job) error {
 
 // WriteTable writes a shard of the table from parts.
 func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
-	return WriteTableShard(ctx, j.FS, parts, create, m.g, j.Tier)
+	return writeTableShard(ctx, j.FS, parts, create, m.g, j.Tier)
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A Pusher runs the map of a step over blocks, sends their messages to other ranges, and
+// A pusher runs the map of a step over blocks, sends their messages to other ranges, and
 // combines them. It buffers each range until no further block can send messages to it,
 // provided that the input ascends, and so emits one piece for each range, in order.
-type Pusher struct {
+type pusher struct {
 	g      game.Tiered
 	step   Step
 	emit   func(*block.Block) error
@@ -26,13 +26,13 @@ type Pusher struct {
 	ranges  []uint64
 }
 
-// NewPusher returns a Pusher that calls emit with pieces (see Step.Send), which emit must
+// newPusher returns a pusher that calls emit with pieces (see Step.Send), which emit must
 // not keep. memory limits the buffered pieces, in bytes; 0 means DefaultMemory.
-func NewPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *Pusher {
+func newPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *pusher {
 	if memory == 0 {
 		memory = step.DefaultMemory
 	}
-	return &Pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*pendingBlock)}
+	return &pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*pendingBlock)}
 }
 
 // A pendingBlock accumulates messages until all blocks up to range until have sent theirs.
@@ -62,7 +62,7 @@ func (h *pendingHeap) Pop() any {
 }
 
 // Push merges the messages of b into the ranges that receive them.
-func (p *Pusher) Push(b *block.Block) error {
+func (p *pusher) Push(b *block.Block) error {
 	at := [2]uint64{uint64(b.Tier), b.Range}
 	if at[0] != p.last[0] || at[1] < p.last[1] {
 		if err := p.Flush(); err != nil { // the input does not ascend: emit everything
@@ -93,7 +93,7 @@ func (p *Pusher) Push(b *block.Block) error {
 
 // receiver returns the buffered block of a range to which home sends messages; nil if the range
 // cannot contain positions of the tier.
-func (p *Pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, error) {
+func (p *pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, error) {
 	at := [2]uint64{uint64(tier), rng}
 	if h := p.byKey[at]; h != nil {
 		return &h.Block, nil
@@ -121,7 +121,7 @@ func (p *Pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, erro
 }
 
 // flushFirst emits the first buffered range.
-func (p *Pusher) flushFirst() error {
+func (p *pusher) flushFirst() error {
 	h := heap.Pop(&p.pending).(*pendingBlock)
 	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
 	p.bytes -= h.bytes
@@ -134,7 +134,7 @@ func (p *Pusher) flushFirst() error {
 }
 
 // Flush emits all buffered ranges.
-func (p *Pusher) Flush() error {
+func (p *pusher) Flush() error {
 	for len(p.pending) > 0 {
 		if err := p.flushFirst(); err != nil {
 			return err

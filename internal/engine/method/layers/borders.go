@@ -10,11 +10,11 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// Borders cuts a list into n partitions, and returns the first key of each except the
+// bordersOf cuts a list into n partitions, and returns the first key of each except the
 // first; the keys ascend strictly. If like is a directory or a packed file of sorted rows, or in shards,
 // each partition has about the same number of its rows. If like is "" or has no rows, each
 // has about the same number of keys.
-func Borders(fsys store.FS, like string, g game.Game, n int) (borders []game.Position, err error) {
+func bordersOf(fsys store.FS, like string, g game.Game, n int) (borders []game.Position, err error) {
 	if n < 2 {
 		return nil, nil
 	}

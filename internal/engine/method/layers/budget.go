@@ -15,19 +15,19 @@ const (
 	rowMemory = 16 // a loaded row, and the same again while rows are sorted
 	// intervalMemory is for a row that a worker receives: loaded, sorted, looked up in three lists, new, and its state;
 	// and for the rows and states of the intervals that wait to be written. A row of any other kind takes less.
-	intervalMemory = (7 + 2*listsAhead) * rowMemory
+	intervalMemory = (7 + 2*intervalsAhead) * rowMemory
 	sentRowMemory  = 34        // a row waiting in an outbox
 	outboxMemory   = 1 << 20   // an empty outbox
 	cellMemory     = 40 + 16   // a cell in the index of a file, and while keys are divided into intervals
 	fileMemory     = 4 << 10   // a file of a source
 	tierMemory     = 4 << 10   // a tier, in the loop of jobs
 	aheadMemory    = 128 << 10 // read-ahead of a worker
-	listsAhead     = 2         // how many intervals a worker may be ahead of the writer
+	intervalsAhead = 2         // how many intervals a worker may be ahead of the writer
 
-	// listsTenths is how many tenths of memory the plans of layers may use. Rows and runs of
+	// memoryTenths is how many tenths of memory the plans of layers may use. Rows and runs of
 	// all sizes come and go in every worker, which fragments the heap more than other jobs do:
 	// with nine tenths, the resident memory reached --memory on many cores, and exceeded it.
-	listsTenths = 6
+	memoryTenths = 6
 )
 
 // The limits for the rows of an interval, and of an outbox, of a worker. Fewer rows are slow: a
@@ -58,7 +58,7 @@ func planLayers(m inline.Memory, g game.Game, loaded, sources []*Source) (plan, 
 // line.
 func finalRowMemory(g game.Game) int {
 	line := len("''\t65535\n") + max(len(g.AppendText(nil, g.Start())), len("18446744073709551615\tunsolvable\t"))
-	return 3*rowMemory + listsAhead*line/4*5
+	return 3*rowMemory + intervalsAhead*line/4*5
 }
 
 // A workerMemory is the memory of a worker: bytes for each row of an interval, for each row of an outbox, and in addition.
@@ -67,7 +67,7 @@ type workerMemory struct{ loaded, sent, more int }
 // plan plans workers that read intervals of some of the sources. What workers allocate counts twice, as in
 // inline.Needs. It returns an error if not even one worker with the fewest rows fits into memory.
 func (w workerMemory) plan(m inline.Memory, tiers int, read, sources []*Source) (plan, error) {
-	left := m.Bytes()/10*listsTenths - inline.Own() - tiers*tierMemory
+	left := m.Bytes()/10*memoryTenths - inline.Own() - tiers*tierMemory
 	var rows int64
 	files := 0
 	for _, s := range read {
@@ -84,7 +84,7 @@ func (w workerMemory) plan(m inline.Memory, tiers int, read, sources []*Source) 
 		over := int(min(int64(beside), rows)) * w.loaded
 		return 2*workers*(outbox*each+over+more) - left
 	}
-	p := plan{Plan: inline.Plan{Workers: runtime.GOMAXPROCS(0), Ahead: listsAhead}}
+	p := plan{Plan: inline.Plan{Workers: runtime.GOMAXPROCS(0), Ahead: intervalsAhead}}
 	for {
 		p.outbox = (left/(2*p.Workers) - more) / each
 		p.outbox -= min(beside, p.outbox/2)
@@ -99,7 +99,7 @@ func (w workerMemory) plan(m inline.Memory, tiers int, read, sources []*Source) 
 	}
 	p.interval = min(p.outbox, max(least, int(rows/int64(2*p.Workers))+1))
 	if missing := missing(p.Workers, p.outbox); missing > 0 {
-		return p, fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing*10/listsTenths-1)>>20+1)
+		return p, fmt.Errorf("the job needs %dM more memory: --resume with a larger --memory continues", (missing*10/memoryTenths-1)>>20+1)
 	}
 	return p, nil
 }
@@ -112,5 +112,5 @@ func (m *Method) LeastInline(_ int, final bool) int {
 		each = max(each, finalRowMemory(m.g))
 	}
 	bytes := 2*(leastRows*each+outboxMemory+aheadMemory) + inline.Own() + game.LastTier(m.g)*tierMemory
-	return (bytes/listsTenths+1)*10 + runner.CodeMemory
+	return (bytes/memoryTenths+1)*10 + runner.CodeMemory
 }

@@ -18,8 +18,8 @@ import (
 // statesPrefix is the prefix of the names of files of states.
 const statesPrefix = "_states-"
 
-// StatesName returns the name of the file of states beside shard i: _states-00000.pack.
-func StatesName(i int) string { return jobdir.FileName(statesPrefix, i) }
+// statesName returns the name of the file of states beside shard i: _states-00000.pack.
+func statesName(i int) string { return jobdir.FileName(statesPrefix, i) }
 
 // OutboxName returns the name of the file of messages that reducer i sends to other stages: _to-00000.pack.
 func OutboxName(i int) string { return jobdir.FileName(store.OutboxPrefix, i) }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"path"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -29,7 +31,7 @@ type filter struct {
 	g      game.Game
 	o      step.Options
 	rows   int  // limit of rows in memory, and in the outbox
-	pairs  bool // mapper and reducer exchange pairs, see Inputs, and a shard is a packed file
+	pairs  bool // mapper and reducer exchange pairs, see mapInputs, and a shard is a packed file
 	check  rowCheck
 	sorter sorter
 }
@@ -183,7 +185,7 @@ type reducer struct {
 	shard  *PartWriter // nil: the output is the only form of it, or the step writes none
 	table  *PartWriter // the shard of the table; nil: the step writes none
 	states *PartWriter // nil: the step writes none
-	stored Stored
+	stored storedRows
 	loader Loader
 	cuts   []Interval // the rest of the partition; a batch ends where one of them does
 	union  []Row
@@ -214,7 +216,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 		err = outbox.Flush()
 	}
 	if err = box.Finish(err); err == nil && f.o.ByHand {
-		err = f.writeSent()
+		err = f.writeSentLines()
 	}
 	if r.kernel != nil {
 		n := r.kernel.Counted()
@@ -227,7 +229,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 // open opens what the reducer reads and writes beside its input and output.
 func (r *reducer) open(out *Outbox) (err error) {
 	at := step.At(r.o.Tier, r.o.Pass)
-	if r.stored, err = OpenStored(r.o.FS, r.o.Edges, r.o.Runs, r.o.Absorb, r.g, r.o.Tier); err != nil {
+	if r.stored, err = openStored(r.o.FS, r.o.Edges, r.o.Runs, r.o.Absorb, r.g, r.o.Tier); err != nil {
 		return err
 	}
 	r.kernel = NewKernel(r.name, r.g, at, out, len(r.stored.Absorbed) > 0)
@@ -241,7 +243,7 @@ func (r *reducer) open(out *Outbox) (err error) {
 		}
 	}
 	if r.writes.States {
-		r.states, err = r.create(StatesName(r.o.Part), States)
+		r.states, err = r.create(statesName(r.o.Part), States)
 	}
 	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
 		r.shard, err = r.create(jobdir.PartName(r.o.Part), r.writes.Shard)
@@ -249,7 +251,7 @@ func (r *reducer) open(out *Outbox) (err error) {
 	if r.writes.Shards && r.writes.Shard == Values && r.pairs && err == nil {
 		var file io.WriteCloser
 		if file, err = r.o.Create(jobdir.ShardName(jobdir.TablePart, r.o.Part)); err == nil {
-			r.table = NewTableWriter(file, r.g, r.o.Tier)
+			r.table = newTableWriter(file, r.g, r.o.Tier)
 		}
 	}
 	return err
@@ -386,4 +388,13 @@ func (r *reducer) located(err error) error {
 		place = fmt.Sprintf("%s:%d", place, r.first+int64(i))
 	}
 	return fmt.Errorf("%s: position %s: %s", place, streamfmt.AppendKey(nil, wrong.Key, r.Width), wrong.Reason)
+}
+
+// writeSentLines writes the messages of a reducer, if there are any, as lines.
+func (f *filter) writeSentLines() error {
+	box := &file{fsys: f.o.FS, name: path.Join(f.o.Output, OutboxName(f.o.Part)), g: f.g}
+	if _, err := f.o.FS.Stat(box.name); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return box.writeSent(f.o.Create)
 }

@@ -44,7 +44,7 @@ type inlineWork struct {
 	g        game.Game
 	writes   Writes
 	inbox    *Source // nil in init and values
-	stored   Stored
+	stored   storedRows
 	outgoing *outgoing
 	outbox   int // rows of the outbox of a worker
 
@@ -103,7 +103,7 @@ func (w *inlineWork) openSources() (loaded []*Source, err error) {
 		w.Inputs = append(w.Inputs, w.inbox)
 		loaded = append(loaded, w.inbox)
 	}
-	w.stored, err = OpenStored(w.FS, w.Edges, w.Runs, w.Absorb, w.g, w.Tier)
+	w.stored, err = openStored(w.FS, w.Edges, w.Runs, w.Absorb, w.g, w.Tier)
 	for _, s := range append(slices.Clone(w.stored.Runs), w.stored.Absorbed...) {
 		w.Inputs = append(w.Inputs, s)
 	}
@@ -177,13 +177,13 @@ func (w *inlineWork) NewShard(number int) (inline.Shard[*rowChunk], error) {
 			return nil, err
 		}
 		if w.OnlyTable() {
-			s.rows = NewTableWriter(file, w.g, w.Tier)
+			s.rows = newTableWriter(file, w.g, w.Tier)
 		} else {
 			s.rows = NewPartWriter(file, w.g, w.Tier, w.writes.Shard)
 		}
 	}
 	if w.writes.States {
-		file, err := w.Create(StatesName(number))
+		file, err := w.Create(statesName(number))
 		if err != nil {
 			return nil, s.Finish(err)
 		}
@@ -248,7 +248,7 @@ type inlineWorker struct {
 
 	loader Loader
 	rows   Rows
-	stored Stored // with the states of the interval
+	stored storedRows // with the states of the interval
 }
 
 func (w *inlineWorker) do(i int, out *rowChunk) (err error) {
@@ -316,7 +316,7 @@ type inlineFinal struct {
 }
 
 func (f *inlineFinal) Open(ctx context.Context) (err error) {
-	if f.all, err = OpenTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
+	if f.all, err = openTiers(f.FS, f.Input, f.g, f.InputTier(0)); err != nil {
 		return err
 	}
 	f.Inputs = append(f.Inputs, f.all)

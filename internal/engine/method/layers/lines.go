@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"strings"
 
@@ -14,18 +13,18 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Create creates a file in the directory of a job.
-type Create func(name string) (io.WriteCloser, error)
+// A createFunc creates a file in the directory of a job.
+type createFunc func(name string) (io.WriteCloser, error)
 
-// SentName returns the name of the file with the lines of the messages that reducer i sends to a stage, such as
+// sentName returns the name of the file with the lines of the messages that reducer i sends to a stage, such as
 // to-00012-00000 for tier 12, or to-00012.3-00000 for pass 3 over it.
-func SentName(i string, to step.Stage) string {
+func sentName(i string, to step.Stage) string {
 	return fmt.Sprintf("%s%05d%s-%s", store.SentPrefix, to.Tier(), to.Suffix(), i)
 }
 
 // WriteLines writes the shards and the messages of a job's directory, which need not be sealed, as lines beside them: a
 // file for each shard, and one for each stage to which a reducer sends.
-func WriteLines(fsys store.FS, dir string, g game.Game, create Create) error {
+func WriteLines(fsys store.FS, dir string, g game.Game, create createFunc) error {
 	entries, err := fsys.ReadDir(dir)
 	for _, e := range entries {
 		f := &file{fsys: fsys, name: path.Join(dir, e.Name()), g: g}
@@ -51,9 +50,9 @@ func (f *file) number() string {
 }
 
 // writeSent writes messages as lines: a file for each stage that receives them.
-func (f *file) writeSent(create Create) error {
+func (f *file) writeSent(create createFunc) error {
 	return f.eachStage(func(s *Source) error {
-		out, err := create(SentName(f.number(), step.Stage(s.tier)))
+		out, err := create(sentName(f.number(), step.Stage(s.tier)))
 		if err != nil {
 			return err
 		}
@@ -94,13 +93,4 @@ func (s *Source) AppendLines(text []byte, rows []Row) []byte {
 		text = streamfmt.AppendRow(text, r, s.kind, width)
 	}
 	return text
-}
-
-// writeSent writes the messages of a reducer, if there are any, as lines.
-func (f *filter) writeSent() error {
-	box := &file{fsys: f.o.FS, name: path.Join(f.o.Output, OutboxName(f.o.Part)), g: f.g}
-	if _, err := f.o.FS.Stat(box.name); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return box.writeSent(f.o.Create)
 }

@@ -22,32 +22,6 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Rows returns the input of the map of a job by layers, except init: the messages to the stage; for the
-// steps that write shards of the retrograde pass also the positions of the tier; for the final step the values of each
-// tier. The caller must close the sources.
-func (m *Method) Rows(j *runner.Job) (all []*Source, err error) {
-	g := m.g
-	add := func(s *Source, err error) error {
-		if err == nil {
-			all = append(all, s)
-		}
-		return err
-	}
-	writes := WritesOf(j.Step, g, j.Tier)
-	if j.Step == step.Final {
-		err = EachTier(j.FS, j.Input, g, j.InputTier(0), func(s *Source) error { return add(s, nil) })
-	} else if writes.Shards && len(j.Edges) > 0 {
-		err = add(OpenParts(j.FS, j.Edges, g, j.Tier, Predecessors))
-	}
-	if err == nil && j.Step != step.Final && j.Step != step.Values {
-		err = add(OpenInbox(senders(j), j.Stage(), writes.Sent))
-	}
-	if err != nil {
-		return nil, errors.Join(err, CloseAll(all))
-	}
-	return all, nil
-}
-
 // A Method solves a game by layers.
 type Method struct{ g game.Game }
 
@@ -77,7 +51,7 @@ func (m *Method) MostRecords() float64 { return math.Exp2(float64(m.g.KeyBits())
 
 // Borders returns the first keys of all parts except the first.
 func (m *Method) Borders(j *runner.Job) ([]game.Position, error) {
-	return Borders(j.FS, j.BordersFrom, m.g, j.Reducers)
+	return bordersOf(j.FS, j.BordersFrom, m.g, j.Reducers)
 }
 
 // Splits divides the input of a job among mappers.
@@ -90,12 +64,12 @@ func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) (maps []st
 	for _, s := range rows {
 		records += s.Rows()
 	}
-	return Inputs(tasks(records), rows...), records, nil
+	return mapInputs(tasks(records), rows...), records, nil
 }
 
 // Partitions divides the pairs of a job among reducers.
 func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
-	borders, err := Borders(j.FS, j.BordersFrom, m.g, reducers)
+	borders, err := bordersOf(j.FS, j.BordersFrom, m.g, reducers)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -213,7 +187,7 @@ func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, cr
 	if err != nil {
 		return err
 	}
-	w := NewTableWriter(out, m.g, j.Tier)
+	w := newTableWriter(out, m.g, j.Tier)
 	for _, part := range parts {
 		in, err := OpenFile(j.FS, part, m.g, j.Tier, Values, nil)
 		if err == nil {
@@ -224,4 +198,30 @@ func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, cr
 		}
 	}
 	return w.Finish(nil)
+}
+
+// Rows returns the input of the map of a job by layers, except init: the messages to the stage; for the
+// steps that write shards of the retrograde pass also the positions of the tier; for the final step the values of each
+// tier. The caller must close the sources.
+func (m *Method) Rows(j *runner.Job) (all []*Source, err error) {
+	g := m.g
+	add := func(s *Source, err error) error {
+		if err == nil {
+			all = append(all, s)
+		}
+		return err
+	}
+	writes := WritesOf(j.Step, g, j.Tier)
+	if j.Step == step.Final {
+		err = eachTier(j.FS, j.Input, g, j.InputTier(0), func(s *Source) error { return add(s, nil) })
+	} else if writes.Shards && len(j.Edges) > 0 {
+		err = add(openParts(j.FS, j.Edges, g, j.Tier, Predecessors))
+	}
+	if err == nil && j.Step != step.Final && j.Step != step.Values {
+		err = add(OpenInbox(senders(j), j.Stage(), writes.Sent))
+	}
+	if err != nil {
+		return nil, errors.Join(err, CloseAll(all))
+	}
+	return all, nil
 }

@@ -22,8 +22,8 @@ import (
 // pairRows is the maximum number of rows of a pair.
 const pairRows = 4 * streamfmt.CellRows
 
-// Inputs divides the rows of sources among at most n mappers. A split is consecutive cells of a file.
-func Inputs(n int, sources ...*Source) (inputs []step.MapInput) {
+// mapInputs divides the rows of sources among at most n mappers. A split is consecutive cells of a file.
+func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
 	all, rows := int64(0), int64(0)
 	for _, s := range sources {
 		all += s.rows

@@ -13,13 +13,13 @@ import (
 // position has its state. A job writes the states that it changes as a new run, together with those of the runs that it
 // absorbs, which are then no longer needed.
 
-// OpenRuns opens the states in directories, a Source for each that has any.
-func OpenRuns(fsys store.FS, dirs []string, g game.Game, tier int) (runs []*Source, err error) {
+// openRuns opens the states in directories, a Source for each that has any.
+func openRuns(fsys store.FS, dirs []string, g game.Game, tier int) (runs []*Source, err error) {
 	for _, dir := range dirs {
 		d, err := OpenDir(fsys, dir, g)
 		var run *Source
 		if err == nil {
-			run, err = OpenStates(d, tier)
+			run, err = openStates(d, tier)
 		}
 		if err != nil {
 			return nil, errors.Join(err, CloseAll(runs))
@@ -31,36 +31,8 @@ func OpenRuns(fsys store.FS, dirs []string, g game.Game, tier int) (runs []*Sour
 	return runs, nil
 }
 
-// CloseAll closes sources.
-func CloseAll(all []*Source) error {
-	var errs []error
-	for _, s := range all {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// OpenParts opens the shards of several directories as one source, to be loaded by intervals.
-func OpenParts(fsys store.FS, dirs []string, g game.Game, tier int, kind Kind) (*Source, error) {
-	all := &Source{tier: tier, kind: kind}
-	for _, dir := range dirs {
-		d, err := OpenDir(fsys, dir, g)
-		var s *Source
-		if err == nil {
-			s, err = OpenPart(d, tier, kind)
-		}
-		if err == nil {
-			err = all.Take(s)
-		}
-		if err != nil {
-			return nil, errors.Join(err, all.Close())
-		}
-	}
-	return all, nil
-}
-
-// Stored is what a job reads beside the rows that it receives: edges, and the states of the tier.
-type Stored struct {
+// storedRows is what a job reads beside the rows that it receives: edges, and the states of the tier.
+type storedRows struct {
 	Edges    *Source   // the predecessors of the tier's positions; nil: none are stored
 	Runs     []*Source // the states that are only looked up
 	Absorbed []*Source // the states that are written again, or read completely
@@ -73,21 +45,21 @@ type Stored struct {
 	union    []Row
 }
 
-// OpenStored opens what is stored in directories. Of the runs, the newest absorb are absorbed.
-func OpenStored(fsys store.FS, edges, runs []string, absorb int, g game.Game, tier int) (s Stored, err error) {
+// openStored opens what is stored in directories. Of the runs, the newest absorb are absorbed.
+func openStored(fsys store.FS, edges, runs []string, absorb int, g game.Game, tier int) (s storedRows, err error) {
 	if len(edges) > 0 {
-		if s.Edges, err = OpenParts(fsys, edges, g, tier, Predecessors); err != nil {
+		if s.Edges, err = openParts(fsys, edges, g, tier, Predecessors); err != nil {
 			return s, err
 		}
 	}
-	all, err := OpenRuns(fsys, runs, g, tier)
+	all, err := openRuns(fsys, runs, g, tier)
 	absorb = min(absorb, len(all))
 	s.Runs, s.Absorbed = all[:len(all)-absorb], all[len(all)-absorb:]
 	return s, err
 }
 
 // Close closes the sources.
-func (s *Stored) Close() error {
+func (s *storedRows) Close() error {
 	err := errors.Join(CloseAll(s.Runs), CloseAll(s.Absorbed))
 	if s.Edges != nil {
 		err = errors.Join(err, s.Edges.Close())
@@ -96,7 +68,7 @@ func (s *Stored) Close() error {
 }
 
 // Load loads the states of an interval, in which these rows were received.
-func (s *Stored) Load(l *Loader, in Interval, received []Row) (err error) {
+func (s *storedRows) Load(l *Loader, in Interval, received []Row) (err error) {
 	if s.absorbed, err = l.LoadRuns(s.absorbed, s.Absorbed, in); err != nil {
 		return err
 	}
@@ -105,19 +77,19 @@ func (s *Stored) Load(l *Loader, in Interval, received []Row) (err error) {
 		if s.looked, err = l.Newest(s.looked, s.Runs, received); err != nil {
 			return err
 		}
-		s.union = Union(s.union[:0], s.looked, s.absorbed)
+		s.union = unionOf(s.union[:0], s.looked, s.absorbed)
 		s.Known = s.union
 	}
 	return nil
 }
 
 // EachEdge calls do for each predecessor of decided[i], whose keys ascend; see Rows.Edges.
-func (s *Stored) EachEdge(l *Loader, decided []Row, do func(i int, predecessor game.Position) error) error {
+func (s *storedRows) EachEdge(l *Loader, decided []Row, do func(i int, predecessor game.Position) error) error {
 	return l.Pick(s.Edges, decided, func(i int, row Row) error { return do(i, row.Word) })
 }
 
 // With appends the absorbed states of the interval with those that the job changed.
-func (s *Stored) With(dst, changed []Row) []Row { return Union(dst, s.absorbed, changed) }
+func (s *storedRows) With(dst, changed []Row) []Row { return unionOf(dst, s.absorbed, changed) }
 
 // Absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
 // that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
@@ -142,14 +114,14 @@ func (l *Loader) LoadRuns(dst []Row, runs []*Source, in Interval) (_ []Row, err 
 		if l.newer, err = l.Load(l.newer, run, in); err != nil {
 			return dst, err
 		}
-		l.union = Union(l.union[:0], dst, l.newer)
+		l.union = unionOf(l.union[:0], dst, l.newer)
 		dst, l.union = l.union, dst
 	}
 	return dst, nil
 }
 
-// Union appends the rows of two sorted lists of states; of rows with the same key, that of newer.
-func Union(dst, older, newer []Row) []Row {
+// unionOf appends the rows of two sorted lists of states; of rows with the same key, that of newer.
+func unionOf(dst, older, newer []Row) []Row {
 	dst = slices.Grow(dst, len(older)+len(newer))
 	for _, row := range newer {
 		n := 0

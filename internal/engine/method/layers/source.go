@@ -34,8 +34,8 @@ func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
 	return openSource(d.parts, tier, kind, true)
 }
 
-// OpenStates opens the states in a directory; nil: it has none.
-func OpenStates(d *Dir, tier int) (*Source, error) {
+// openStates opens the states in a directory; nil: it has none.
+func openStates(d *Dir, tier int) (*Source, error) {
 	if len(d.states) == 0 {
 		return nil, nil
 	}
@@ -83,9 +83,9 @@ func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error)
 	return s, nil
 }
 
-// EachTier opens files of the table, or their shards, and calls do for each tier. The files belong to consecutive
+// eachTier opens files of the table, or their shards, and calls do for each tier. The files belong to consecutive
 // tiers, beginning with tier first. do must close the source.
-func EachTier(fsys store.FS, names []string, g game.Game, first int, do func(*Source) error) error {
+func eachTier(fsys store.FS, names []string, g game.Game, first int, do func(*Source) error) error {
 	var seals jobdir.Seals
 	for i, name := range names {
 		var files []store.SealedFile
@@ -112,11 +112,11 @@ func EachTier(fsys store.FS, names []string, g game.Game, first int, do func(*So
 	return nil
 }
 
-// OpenTiers opens files of the table, as EachTier does, as one source, in order to load the
+// openTiers opens files of the table, as EachTier does, as one source, in order to load the
 // rows of several tiers sorted by key.
-func OpenTiers(fsys store.FS, names []string, g game.Game, first int) (*Source, error) {
+func openTiers(fsys store.FS, names []string, g game.Game, first int) (*Source, error) {
 	all := &Source{tier: first, kind: Values}
-	if err := EachTier(fsys, names, g, first, all.Take); err != nil {
+	if err := eachTier(fsys, names, g, first, all.Take); err != nil {
 		return nil, errors.Join(err, all.Close())
 	}
 	return all, nil
@@ -445,4 +445,32 @@ func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
 // cell appends the rows of cell i of a file. It may leave out rows with keys above until.
 func (l *Loader) cell(dst []Row, f *file, i int, until uint64) ([]Row, error) {
 	return l.cells.Append(dst, f.pack, f.cells[i:], until)
+}
+
+// CloseAll closes sources.
+func CloseAll(all []*Source) error {
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openParts opens the shards of several directories as one source, to be loaded by intervals.
+func openParts(fsys store.FS, dirs []string, g game.Game, tier int, kind Kind) (*Source, error) {
+	all := &Source{tier: tier, kind: kind}
+	for _, dir := range dirs {
+		d, err := OpenDir(fsys, dir, g)
+		var s *Source
+		if err == nil {
+			s, err = OpenPart(d, tier, kind)
+		}
+		if err == nil {
+			err = all.Take(s)
+		}
+		if err != nil {
+			return nil, errors.Join(err, all.Close())
+		}
+	}
+	return all, nil
 }

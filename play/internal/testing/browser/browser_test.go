@@ -79,7 +79,7 @@ func TestBrowser(t *testing.T) {
 				made = append(made, column)
 				tab.wait(`new URLSearchParams(location.search).get('moves') === '` + strings.Join(made, ",") + `' && document.querySelectorAll('.piece').length === ` + strconv.Itoa(len(made)))
 			}
-			tab.want(`document.querySelector('#state').textContent`, "The game is over: X wins.")
+			tab.want(`document.querySelector('#state').textContent`, "X has won after 5 moves.")
 			tab.want(`document.querySelectorAll('#board rect.won').length + ' ' + [...document.querySelectorAll('#board line.won')].map(l => [l.x1, l.y1, l.x2, l.y2].map(v => v.baseVal.value).join()).join(' ')`, "3 0.5,1.5,0.5,3.5")
 		})
 	}
@@ -450,7 +450,7 @@ func (t *tab) keep() {
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#board') || /over|^You (won|lost)/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#board') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
 }
 
 // run does something in the page.

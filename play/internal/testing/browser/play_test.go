@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +70,7 @@ func testMachines(t *testing.T, browser context.Context, address string) {
 	tab.run(press("#undo"))
 	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(paused-1))
 	tab.run(press("#pause"))
-	tab.wait(`document.querySelector('#state').textContent === 'The game is over: X wins.'`)
+	tab.wait(`document.querySelector('#state').textContent.startsWith('X has won after ')`)
 	if n := tab.plies(); n != best {
 		t.Errorf("%d moves, want %d", n, best)
 	}
@@ -90,7 +91,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	for i, column := range []string{"0", "0", "3", "1", "2", "2", "2", "1", "0", "0"} {
 		tab.run(chromedp.KeyEvent(column))
 		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(i+1))
-		if tab.text(`document.querySelector('#state').textContent.includes('over')`) == "true" {
+		if tab.text(`document.querySelector('#state').textContent.includes(' after ')`) == "true" {
 			break
 		}
 	}
@@ -204,7 +205,7 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 	tab.run(press("#swap"))
 	pieces(3)
 	tab.run(press("#resign"))
-	tab.want(`document.querySelector('#state').textContent`, "You lost: you resigned.")
+	tab.wait(`document.querySelector('#state').textContent === 'You have lost after 3 moves: O (you) resigned.'`)
 	tab.want(`document.querySelector('#hint').disabled`, "true")
 	tab.run(press("#why"))
 	tab.wait(`location.hash === '' && document.activeElement.id === 'past' && /X: 2 moves/.test(document.querySelector('#judged').innerText)`)
@@ -240,9 +241,10 @@ func testPlayers(t *testing.T, browser context.Context, address string) {
 	for _, moves := range []string{"0,1,0,1,0", "0,1,0,1,2,1"} { // the person would be to move after the win of the other side
 		tab := newTab(t, browser)
 		tab.visit(address + solved + "?moves=" + moves + "#play")
-		tab.want(`document.querySelector('#state').textContent`, "You lost.")
+		after := fmt.Sprintf(" after %d moves.", strings.Count(moves, ",")+1)
+		tab.wait(`document.querySelector('#state').textContent === 'You have lost` + after + `'`)
 		tab.run(press("#swap"))
-		tab.wait(`document.querySelector('#state').textContent === 'You won.'`)
+		tab.wait(`document.querySelector('#state').textContent === 'You have won` + after + `'`)
 	}
 }
 
@@ -518,7 +520,7 @@ while read -r n; do case $n in '') echo ;; 0) echo solved ;; *) echo "on:$((n - 
 	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`) + "#play")
 	tab.wait(`document.querySelector('#state').textContent === 'Your move.'`)
 	tab.want(`['#seat0', '#seat1', '#resign', '#swap'].filter(s => document.querySelector(s).checkVisibility()).join()`, "")
-	for _, state := range []string{"You played on. Your move.", "The game is over: solved."} {
+	for _, state := range []string{"You played on. Your move.", "Solved after 2 moves."} {
 		tab.run(chromedp.SetValue("#move", "on"), press("#typed [type=submit]"))
 		tab.wait(`document.querySelector('#state').textContent === '` + state + `'`)
 	}

@@ -323,7 +323,7 @@ func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, pos
 // playOut plays a game to its end against the machine that plays second.
 func (t *tab) playOut() {
 	t.Helper()
-	const over = `/over|^You (won|lost)/.test(document.querySelector('#state').textContent)`
+	const over = `/ after \d+ move/.test(document.querySelector('#state').textContent)`
 	for made := 0; t.text(over) != "true"; made += 2 {
 		t.run(chromedp.Evaluate(`document.querySelector('#moves tbody button').click()`, nil))
 		t.wait(over + ` || document.querySelectorAll('.piece').length === ` + strconv.Itoa(made+2))

@@ -19,7 +19,7 @@ let clicks = []; // the squares that were clicked, while they can mean several m
 let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
 let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' when the players are chosen
-let resigned = -1; // the side that resigned the play
+let resigned = false; // the player to move has resigned
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
 let keys = stored('keys') !== 'off', threats = stored('threats') === 'on';
@@ -48,6 +48,14 @@ function whole() {
   const q = new URLSearchParams({ moves: moves.join(',') });
   if (from) q.set('from', from);
   return q.toString();
+}
+
+// session returns what the query of a view has beside the play: the moves that were taken back and, in the mode play, who is
+// a person, whether machines wait, and an action.
+function session(action = resigned && 'resign') {
+  const q = made < moves.length ? { later: moves.slice(made).join(',') } : {};
+  if (mode === 'analyse') return q;
+  return { ...q, people: people().join(','), ...(paused && { paused: 1 }), ...(action && { do: action }) };
 }
 
 async function get(path, q) {
@@ -81,17 +89,19 @@ async function ask(q) {
   }
 }
 
-// show shows the current position, and reports whether it did.
-async function show(remember = true) {
+// show shows the current position, or the one after an action, and reports whether it did.
+async function show(remember = true, action = undefined) {
   pushes ||= remember;
-  const next = await ask(query(made < moves.length ? { later: moves.slice(made).join(',') } : {}));
+  if (mode === 'play' && rival && view) sit(view.turn);
+  const next = await ask(query(session(action)));
   if (!next) return false;
+  [moves, made] = [next.plies.slice(0, -1).map(p => p.move), next.ply];
   next.since = view?.text === next.text ? view.since : performance.now();
   view = next;
   shown = { play: [from, moves, made, played], turn };
   if (mode === 'play' && rival) {
-    [$(`seat${view.turn}`).value, $(`seat${1 - view.turn}`).value] = ['person', rival];
-    rival = '';
+    sit(view.turn);
+    return show(false);
   }
   report = null;
   hint = '';
@@ -107,33 +117,23 @@ async function show(remember = true) {
   return true;
 }
 
+// sit gives a machine the side that is not to move.
+function sit(person) {
+  [$(`seat${person}`).value, $(`seat${1 - person}`).value] = ['person', rival];
+  rival = '';
+}
+
 // follow starts the analysis of the position that is shown, the clock, and the machine that is to move.
 function follow() {
-  const mine = turn, stands = ended() || made < moves.length || paused, level = $(`seat${view.turn}`).value;
+  const mine = turn, stands = view.over || made < moves.length || paused, level = $(`seat${view.turn}`).value;
   clock.run(stands || !played && level === 'person' ? -1 : view.turn);
   thinking = !stands && level !== 'person';
   if (!view.over && mode === 'analyse') analyze(mine);
   if (thinking) machine(mine, level);
 }
 
-// ended returns how the play ended: by the rules or, in the mode play, because a side resigned.
-function ended() {
-  const [loser, winner] = [view.players[resigned], view.players[1 - resigned]];
-  return view.over ?? (mode === 'play' && loser ? { text: `${loser} resigned, ${winner} wins`, winner: 1 - resigned } : undefined);
-}
-
-// outcome tells how the play ended, a person that played against a machine as such.
-function outcome({ text, winner }) {
-  const sides = people();
-  if (sides.length !== 1 || winner < 0) return `The game is over: ${text}.`;
-  return sides[0] === winner ? 'You won.' : view.over ? 'You lost.' : 'You lost: you resigned.';
-}
-
 // people returns the sides that a person plays.
 function people() { return [0, 1].filter(i => $(`seat${i}`).value === 'person'); }
-
-// you marks, in the mode play, the side of the only person.
-function you(side) { return mode === 'play' && people().join() === String(side) ? ' (you)' : ''; }
 
 // ready reports whether the page shows the position of the latest request, and a person is to move.
 function ready() { return shown?.turn === turn && !thinking; }
@@ -178,7 +178,7 @@ function machineTime(side) {
 function play(name) {
   say('');
   if (practice) return attempt(name);
-  resigned = -1;
+  resigned = false;
   if (moves[made] !== name) moves = [...moves.slice(0, made), name];
   made++;
   played = true;
@@ -186,12 +186,12 @@ function play(name) {
 }
 
 // press plays a move that a key names.
-function press(name) { if (!ended() && (ready() || early())) play(name); }
+function press(name) { if (!view.over && (ready() || early())) play(name); }
 
 // choose plays a move. If a click on a square can mean several, or the first square of a path, the next square to
 // click tells which; if no square does, they are shown at the square.
 function choose(names, square, at) {
-  if (!ready() || ended()) return;
+  if (!ready() || view.over) return;
   if (!square) return play(names[0]);
   const again = clicks.includes(at);
   let open = again ? [] : meant(view.moves, [...clicks, at]);
@@ -230,7 +230,7 @@ function begin(position, names = []) {
 
 function go(ply) {
   made = Math.min(ply, moves.length); // a click may be on a play that was longer
-  resigned = -1;
+  resigned = false;
   say('');
   return show();
 }
@@ -256,7 +256,7 @@ function words(w) {
 function worthOf(name) { return report?.moves[name] ?? view.moves.find(m => m.name === name)?.worth ?? null; }
 
 function render() {
-  const worths = Object.fromEntries(view.moves.map(m => [m.name, worthOf(m.name)])), over = ended();
+  const worths = Object.fromEntries(view.moves.map(m => [m.name, worthOf(m.name)])), over = view.over;
   document.body.dataset.mode = practice ? 'practice' : mode;
   $('playing').setAttribute('aria-pressed', mode === 'play');
   $('analysing').setAttribute('aria-pressed', mode === 'analyse');
@@ -271,8 +271,8 @@ function render() {
   $('name0').textContent = capital(view.players[0]);
   $('name1').textContent = capital(view.players[1]);
   const last = view.plies[view.ply - 1];
-  $('state').textContent = line?.made ? lineState() : over ? outcome(over)
-    : `${last ? `${puzzle ? 'You' : capital(view.players[last.turn])} played ${last.move}. ` : ''}${puzzle ? 'Your move' : `${capital(view.players[view.turn])}${you(view.turn)} to move`}.${hint ? ` Hint: ${hint}.` : ''}`;
+  const hinted = hint ? ` Hint: ${hint}.` : '', before = last && !over ? `${puzzle ? 'You' : capital(view.players[last.turn])} played ${last.move}. ` : '';
+  $('state').textContent = line?.made ? lineState() : `${before}${capital(view.state)}.${hinted}`;
   renderControls(over);
   renderWorth();
   renderLine();
@@ -628,15 +628,13 @@ function enter(next) {
   return show(false);
 }
 
-// takeBack takes a move back; in the mode play, all moves since a person was to move, for good.
+// takeBack takes a move back; in the mode play, for good, all moves since a person was to move.
 function takeBack() {
-  const sides = people();
-  let ply = made - 1;
-  if (ply < 0 || mode === 'play' && !sides.length) return;
-  if (mode === 'analyse') return go(ply);
-  while (ply > 0 && !sides.includes(view?.plies[ply]?.turn)) ply--;
-  moves = moves.slice(0, ply);
-  go(ply);
+  if (!made) return;
+  if (mode === 'analyse') return go(made - 1);
+  resigned = false;
+  say('');
+  show(true, 'undo');
 }
 
 // A reload keeps the players, their clocks, the pace of machines and the moves that were taken back. The
@@ -674,7 +672,7 @@ function load() {
   const same = from === (q.get('from') ?? '') && named.every((m, i) => moves[i] === m);
   from = q.get('from') ?? '';
   made = named.length;
-  if (!same) [moves, resigned] = [named, -1];
+  if (!same) [moves, resigned] = [named, false];
   change(addressMode());
   pushes = false;
   show(false);
@@ -695,13 +693,11 @@ $('hint').addEventListener('click', async () => {
     render();
   } catch (e) { if (mine === turn) say(e.message); }
 });
-$('resign').addEventListener('click', () => {
+$('resign').addEventListener('click', async () => {
   if (!ready()) return;
-  resigned = view.turn;
+  resigned = true;
   hint = '';
-  follow();
-  render();
-  $('why').focus();
+  if (await show(false)) $('why').focus();
 });
 $('swap').addEventListener('click', () => {
   [$('seat0').value, $('seat1').value] = [$('seat1').value, $('seat0').value];

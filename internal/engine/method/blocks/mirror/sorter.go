@@ -23,7 +23,7 @@ type Place struct {
 	Dir string
 	// Name begins the names of the files, which differ from place to place.
 	Name string
-	// Memory is how many bytes images may use at most, see Least. They use fewer until there are many bands.
+	// Memory is how many bytes images may use at most, see least. They use fewer until there are many bands.
 	Memory int
 	// Blocks is the memory for blocks whose messages need not be stored in bands. It may be nil.
 	Blocks *block.Memory
@@ -40,8 +40,8 @@ const (
 	columnMemory = 16
 	// chunkBytes is the number of bytes of a piece of memory for rows.
 	chunkBytes = 64 << 10
-	// Least is the least number of bytes that images take.
-	Least = 16 * chunkBytes
+	// least is the least number of bytes that images take.
+	least = 16 * chunkBytes
 )
 
 // A sorter sorts images by range. It is safe for concurrent use.
@@ -61,7 +61,7 @@ type sorter struct {
 }
 
 func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
-	place.Memory, place.Bands = max(place.Memory, Least), cmp.Or(place.Bands, MostBands)
+	place.Memory, place.Bands = max(place.Memory, least), cmp.Or(place.Bands, MostBands)
 	s := &sorter{g: g, tier: tier, kind: kind, place: place, idle: make(chan *transposed, sorters)}
 	for range sorters {
 		s.idle <- new(transposed)

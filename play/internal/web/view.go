@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/web/http"
 )
@@ -221,9 +222,11 @@ func (s *Server) viewOf(g *served, at *session.Session, whole *player.History) *
 	if n := len(h.Names()); n > 0 {
 		v.Last = pairs(board.Changes(g.g.Picture(h.At(n-1)), g.g.Picture(p)))
 	}
-	if end, over := at.End(); over {
+	end, over := at.End()
+	if over {
 		v.Over = overOf(g.g, end)
-	} else {
+	}
+	if !over || end.Reason == referee.Resigned { // an analysis goes on from there
 		report := s.begin(g, p)
 		moves := h.Moves()
 		spots := board.Spots(g.g, p, moves)

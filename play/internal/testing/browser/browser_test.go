@@ -242,7 +242,7 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.want(`document.getElementById('ended').hidden`, "true")
 		tab.run(chromedp.KeyEvent("6"))
-		tab.wait(`document.getElementById('state').textContent.includes('O wins')`)
+		tab.wait(`document.getElementById('state').textContent.includes('O has won')`)
 		tab.run(press("#why"))
 		tab.wait(`document.getElementById('review').hidden && document.querySelectorAll('#mistakes li').length > 0`)
 		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Move 7 X played 1')`, "true")

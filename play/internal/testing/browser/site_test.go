@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -186,6 +187,10 @@ func TestSiteBeside(t *testing.T) {
 	}
 	write("index.html", `<link rel="stylesheet" href="static/style.css"><body>Another site`)
 	write("static/style.css", "body { color: rgb(4, 5, 6) }")
+	later := time.Now().Add(time.Minute) // HTTP compares times of files in seconds
+	if err := os.Chtimes(filepath.Join(dir, "static/style.css"), later, later); err != nil {
+		t.Fatal(err)
+	}
 	visit("")
 	tab.want(text, "Another site rgb(4, 5, 6)")
 	var left int

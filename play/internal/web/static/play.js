@@ -622,6 +622,7 @@ function change(next) {
 // enter changes the mode and shows the position in it, as show does.
 function enter(next) {
   change(next);
+  if (resigned && mode === 'analyse') delete view.over;
   practice = null;
   history.replaceState(null, '', location.pathname + location.search + fragment());
   render();

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
@@ -44,24 +47,27 @@ var commands = []command{
 	}},
 	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
 	{"-", "weaker", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
-	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { m.ask(saving); return nil }},
-	{"O", "open", "continue the last game of a file", func(m *model) tea.Cmd { m.ask(loading); return nil }},
+	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { return m.ask(saving, "save in: ") }},
+	{"O", "open", "continue the last game of a file", func(m *model) tea.Cmd { return m.ask(loading, "open: ") }},
 	{" ", "", "pause or resume the machine", (*model).pause},
 }
 
-// ask starts the input of a file name.
-func (m *model) ask(what mode) {
-	m.mode = what
-	if m.prompt == "" {
-		m.prompt = "games.txt"
-	}
-	m.offered = true
+// ask starts the input of a file name. It offers the one before.
+func (m *model) ask(what mode, label string) tea.Cmd {
+	name := cmp.Or(m.prompt.Value(), "games.txt")
+	m.mode, m.offered, m.prompt = what, true, textinput.New()
+	m.prompt.Prompt, m.prompt.CharLimit = label, maxPrompt
+	m.prompt.KeyMap.Paste.SetEnabled(false) // pasting is a matter of the terminal
+	bold := m.in(plain).Bold(true)
+	m.prompt.SetStyles(textinput.Styles{Focused: textinput.StyleState{Text: bold, Prompt: bold}})
+	m.prompt.SetValue(name)
 	m.show("", nil)
+	return m.prompt.Focus()
 }
 
-// key handles a key, given by its name and the text that it types.
-func (m *model) key(name, text string) tea.Cmd {
-	switch name {
+// key handles a key.
+func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
 	case "ctrl+c":
 		m.interrupted = true
 		return tea.Quit
@@ -75,14 +81,17 @@ func (m *model) key(name, text string) tea.Cmd {
 	}
 	switch m.mode {
 	case choosing:
-		return m.choosingKey(name)
+		return m.choosingKey(msg.String())
 	case saving, loading:
-		return m.promptKey(name, text)
+		return m.promptKey(msg)
 	case helping:
-		m.helpKey(name)
-		return nil
+		page := m.page()
+		if k := page.KeyMap; !key.Matches(msg, k.Up, k.Down, k.PageUp, k.PageDown, k.HalfPageUp, k.HalfPageDown) {
+			m.mode = playing
+		}
+		return m.turnPage(msg)
 	}
-	return m.playingKey(name, text)
+	return m.playingKey(msg.String(), msg.Text)
 }
 
 // choosingKey handles a key while a new game is chosen.
@@ -100,7 +109,7 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	case "q", "Q":
 		return m.quit()
 	case "o", "O":
-		m.ask(loading)
+		return m.ask(loading, "open: ")
 	default:
 		if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(choices) {
 			return m.begin(choices[i-1].seats)
@@ -109,58 +118,45 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	return nil
 }
 
-// maxPrompt is the maximum length of a file name in bytes.
+// maxPrompt is the maximum length of a file name in characters.
 const maxPrompt = 1000
 
 // promptKey handles a key while a file name is typed.
-func (m *model) promptKey(name, text string) tea.Cmd {
-	switch name {
+func (m *model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
 	case "enter":
-		what := m.mode
+		what, name := m.mode, strings.TrimSpace(m.prompt.Value())
 		m.mode = playing
 		switch {
-		case m.prompt == "":
+		case name == "":
 			m.show("", errors.New("expected the name of a file"))
+			return nil
 		case what == saving:
-			return m.save(m.prompt)
-		default:
-			return tea.Batch(m.arrive(), m.load(m.prompt))
+			return m.save(name)
 		}
+		return tea.Batch(m.arrive(), m.load(name))
 	case "esc":
 		m.mode = playing
 		return m.arrive()
-	case "backspace":
-		_, n := utf8.DecodeLastRuneInString(m.prompt)
-		m.prompt, m.offered = m.prompt[:len(m.prompt)-n], false
-	case "ctrl+u":
-		m.prompt = ""
-	default:
-		m.addPrompt(text)
 	}
-	return nil
+	return m.edit(msg, msg.Text != "")
 }
 
-// addPrompt appends text to the file name, without control characters. It replaces a name that is only
-// offered.
-func (m *model) addPrompt(text string) {
-	for _, r := range text {
-		if !unicode.IsPrint(r) {
-			continue
-		}
-		if m.offered {
-			m.prompt, m.offered = "", false
-		}
-		if len(m.prompt) < maxPrompt {
-			m.prompt += string(r)
-		}
+// edit changes the file name by a message. Text replaces a name that is only offered.
+func (m *model) edit(msg tea.Msg, text bool) (cmd tea.Cmd) {
+	if m.offered && text {
+		m.prompt.Reset()
 	}
+	m.offered = false
+	m.prompt, cmd = m.prompt.Update(msg)
+	return cmd
 }
 
 // paste handles pasted text.
 func (m *model) paste(text string) tea.Cmd {
 	switch m.mode {
 	case saving, loading:
-		m.addPrompt(text)
+		return m.edit(tea.PasteMsg{Content: text}, true)
 	case playing:
 		m.typed, m.clicked = "", nil
 		var cmds []tea.Cmd
@@ -183,22 +179,11 @@ func (m *model) paste(text string) tea.Cmd {
 // separates reports whether a character separates pasted moves.
 func separates(r rune) bool { return r == ',' || unicode.IsSpace(r) }
 
-// helpKey handles a key in the help.
-func (m *model) helpKey(name string) {
-	switch name {
-	case "up":
-		m.scrollBy(-1)
-	case "down", "space":
-		m.scrollBy(1)
-	default:
-		m.mode = playing
-	}
-}
-
-// scrollBy scrolls the help.
-func (m *model) scrollBy(lines int) {
-	m.scroll = max(0, m.scroll+lines)
-	m.scroll = m.scrolled()
+// turnPage scrolls the help.
+func (m *model) turnPage(msg tea.Msg) tea.Cmd {
+	page, cmd := m.page().Update(msg)
+	m.scroll = page.YOffset()
+	return cmd
 }
 
 // playingKey handles a key during a play.
@@ -366,22 +351,31 @@ func (m *model) selectTowards(dx, dy int) tea.Cmd {
 	return nil
 }
 
-// click handles a mouse click.
+// click handles a mouse click, by the link at its place.
 func (m *model) click(x, y int) tea.Cmd {
-	switch press := m.draw().at(x, y).(type) {
-	case string:
-		m.typed = ""
-		return m.key(press, press)
-	case pick:
-		if m.mode == choosing {
-			return m.begin(choices[press].seats)
-		}
-		m.selected = int(press)
-		return m.enterPick()
-	case board.Place:
-		return m.clickSquare(press)
+	if m.mode == helping {
+		m.mode = playing
+		return nil
 	}
-	return nil
+	cell := m.draw().CellAt(x, y)
+	if cell == nil {
+		return nil
+	}
+	var at board.Place
+	var i int
+	if name, ok := strings.CutPrefix(cell.Link.URL, "key:"); ok {
+		m.typed = ""
+		return m.key(tea.KeyPressMsg{Text: name})
+	} else if _, err := fmt.Sscanf(cell.Link.URL, "square:%d,%d", &at.X, &at.Y); err == nil {
+		return m.clickSquare(at)
+	} else if _, err := fmt.Sscanf(cell.Link.URL, "move:%d", &i); err != nil {
+		return nil
+	}
+	if m.mode == choosing {
+		return m.begin(choices[i].seats)
+	}
+	m.selected = i
+	return m.enterPick()
 }
 
 // enterPick plays the selected move, ignoring what was typed.
@@ -430,15 +424,12 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 }
 
 // wheel selects the next or the previous move, or scrolls the help.
-func (m *model) wheel(button tea.MouseButton) tea.Cmd {
-	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[button]
+func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[msg.Button]
 	switch {
-	case by == 0:
-		return nil
 	case m.mode == helping:
-		m.scrollBy(by)
-		return nil
-	case m.mode == playing:
+		return m.turnPage(msg)
+	case m.mode == playing && by != 0:
 		return m.selectNext(by)
 	}
 	return nil

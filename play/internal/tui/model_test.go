@@ -696,7 +696,7 @@ func TestHint(t *testing.T) {
 func clickOn(t *testing.T, m *model, what any) tea.Cmd {
 	t.Helper()
 	if at, ok := what.(board.Place); ok {
-		what = linkTo(at.X, at.Y)
+		what = linkTo(at)
 	}
 	for y, line := range cells(m) {
 		for x, c := range line {

@@ -62,7 +62,12 @@ var links = regexp.MustCompile(`\x1b]8;[^\x07]*\x07`)
 func (m *model) View() tea.View {
 	text := links.ReplaceAllString(m.draw().Render(), "")
 	if m.o.ASCII {
-		text = strings.Map(ascii, text)
+		text = strings.Map(func(r rune) rune {
+			if r > unicode.MaxASCII {
+				return '?'
+			}
+			return r
+		}, inASCII.Replace(text))
 	}
 	v := tea.NewView(text)
 	v.AltScreen = true
@@ -70,19 +75,8 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// inASCII are replacements for characters that are not ASCII.
+// inASCII replaces characters that are not ASCII; others become question marks.
 var inASCII = strings.NewReplacer(strings.Split("… . · . × x – - █ # ▉ # ▊ # ▋ # ▌ # ▍ . ▎ . ▏ . ─ - │ | ╱ / ╲ \\", " ")...)
-
-// ascii replaces a character that is not ASCII; one without a replacement becomes a question mark.
-func ascii(r rune) rune {
-	if r > unicode.MaxASCII {
-		r, _ = utf8.DecodeRuneInString(inASCII.Replace(string(r)))
-	}
-	if r > unicode.MaxASCII {
-		return '?'
-	}
-	return r
-}
 
 // The position of the panel: to the right of the board, with a gap, if there is enough
 // space; otherwise below it.
@@ -120,7 +114,7 @@ func (m *model) draw() *lipgloss.Canvas {
 	if beside := margin + b.width() + gap; m.width-beside >= panelMin {
 		left, below = beside, 0
 	}
-	lacks := func() bool { return len(b.rows)+below > bottom-top }
+	lacks := func() bool { return len(b.ys)+below > bottom-top }
 	if lacks() {
 		b = b.unmarked()
 	}
@@ -131,12 +125,12 @@ func (m *model) draw() *lipgloss.Canvas {
 		bottom = m.height
 	}
 	if lacks() && below > 0 && m.mode == choosing {
-		b.rows = nil
+		b.ys = nil
 	}
 	b = b.window(m.focus(), bottom-top-below, width)
 	y := top
 	if below > 0 {
-		y += len(b.rows) + blank
+		y += len(b.ys) + blank
 	}
 	p := &panel{m: m, width: m.width - margin - left, height: max(0, bottom-blank-y)}
 	if m.mode == choosing {

@@ -47,22 +47,29 @@ var commands = []command{
 	}},
 	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
 	{"-", "weaker", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
-	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { return m.ask(saving, "save in: ") }},
-	{"O", "open", "continue the last game of a file", func(m *model) tea.Cmd { return m.ask(loading, "open: ") }},
+	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { return m.ask("save in: ", m.save) }},
+	{"O", "open", "continue the last game of a file", (*model).open},
 	{" ", "", "pause or resume the machine", (*model).pause},
 }
 
-// ask starts the input of a file name. It offers the one before.
-func (m *model) ask(what mode, label string) tea.Cmd {
-	name := cmp.Or(m.prompt.Value(), "games.txt")
-	m.mode, m.offered, m.prompt = what, true, textinput.New()
+// maxPrompt is the maximum length of a file name in characters.
+const maxPrompt = 1000
+
+// ask starts the input of a file name, for which do is called. It offers the one before.
+func (m *model) ask(label string, do func(name string) tea.Cmd) tea.Cmd {
+	name, bold := cmp.Or(m.prompt.Value(), "games.txt"), m.in(plain).Bold(true)
+	m.mode, m.named, m.offered, m.prompt = naming, do, true, textinput.New()
 	m.prompt.Prompt, m.prompt.CharLimit = label, maxPrompt
-	m.prompt.KeyMap.Paste.SetEnabled(false) // pasting is a matter of the terminal
-	bold := m.in(plain).Bold(true)
+	m.prompt.KeyMap.Paste.SetEnabled(false) // the terminal pastes
 	m.prompt.SetStyles(textinput.Styles{Focused: textinput.StyleState{Text: bold, Prompt: bold}})
 	m.prompt.SetValue(name)
 	m.show("", nil)
 	return m.prompt.Focus()
+}
+
+// open asks for a file, and continues its last game.
+func (m *model) open() tea.Cmd {
+	return m.ask("open: ", func(name string) tea.Cmd { return tea.Batch(m.arrive(), m.load(name)) })
 }
 
 // key handles a key.
@@ -82,8 +89,8 @@ func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch m.mode {
 	case choosing:
 		return m.choosingKey(msg.String())
-	case saving, loading:
-		return m.promptKey(msg)
+	case naming:
+		return m.namingKey(msg)
 	case helping:
 		page := m.page()
 		if k := page.KeyMap; !key.Matches(msg, k.Up, k.Down, k.PageUp, k.PageDown, k.HalfPageUp, k.HalfPageDown) {
@@ -109,7 +116,7 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	case "q", "Q":
 		return m.quit()
 	case "o", "O":
-		return m.ask(loading, "open: ")
+		return m.open()
 	default:
 		if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(choices) {
 			return m.begin(choices[i-1].seats)
@@ -118,23 +125,16 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	return nil
 }
 
-// maxPrompt is the maximum length of a file name in characters.
-const maxPrompt = 1000
-
-// promptKey handles a key while a file name is typed.
-func (m *model) promptKey(msg tea.KeyPressMsg) tea.Cmd {
+// namingKey handles a key while a file name is typed.
+func (m *model) namingKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
-		what, name := m.mode, strings.TrimSpace(m.prompt.Value())
 		m.mode = playing
-		switch {
-		case name == "":
-			m.show("", errors.New("expected the name of a file"))
-			return nil
-		case what == saving:
-			return m.save(name)
+		if name := strings.TrimSpace(m.prompt.Value()); name != "" {
+			return m.named(name)
 		}
-		return tea.Batch(m.arrive(), m.load(name))
+		m.show("", errors.New("expected the name of a file"))
+		return nil
 	case "esc":
 		m.mode = playing
 		return m.arrive()
@@ -155,7 +155,7 @@ func (m *model) edit(msg tea.Msg, text bool) (cmd tea.Cmd) {
 // paste handles pasted text.
 func (m *model) paste(text string) tea.Cmd {
 	switch m.mode {
-	case saving, loading:
+	case naming:
 		return m.edit(tea.PasteMsg{Content: text}, true)
 	case playing:
 		m.typed, m.clicked = "", nil
@@ -186,76 +186,72 @@ func (m *model) turnPage(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
+// arrows are the directions of keys.
+var arrows = map[string][2]int{"left": {-1, 0}, "right": {1, 0}, "up": {0, -1}, "down": {0, 1}}
+
 // playingKey handles a key during a play.
 func (m *model) playingKey(name, text string) tea.Cmd {
+	if d, ok := arrows[name]; ok {
+		m.selectTowards(d[0], d[1])
+		return nil
+	}
 	switch name {
+	case "tab":
+		m.selectNext(1)
+	case "shift+tab":
+		m.selectNext(-1)
 	case "enter", "ctrl+j": // a terminal may paste the end of a line as the latter
 		return m.enter()
 	case "esc":
-		m.typed, m.clicked, m.selected = "", nil, -1
+		m.selectMove(-1)
 		m.show("", nil)
-		return nil
 	case "backspace":
 		_, n := utf8.DecodeLastRuneInString(m.typed)
 		m.typed = m.typed[:len(m.typed)-n]
 		m.match()
-		return nil
-	case "left":
-		return m.selectTowards(-1, 0)
-	case "right":
-		return m.selectTowards(1, 0)
-	case "up":
-		return m.selectTowards(0, -1)
-	case "down":
-		return m.selectTowards(0, 1)
-	case "tab":
-		return m.selectNext(1)
-	case "shift+tab":
-		return m.selectNext(-1)
+	default:
+		return m.typedKey(text)
 	}
-	return m.typedKey(text)
+	return nil
 }
 
 // typedKey handles the text that a key types during a play: it belongs to the name of a move, or is
 // a command.
 func (m *model) typedKey(text string) tea.Cmd {
 	r, n := utf8.DecodeRuneInString(text)
+	long := func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }
 	switch {
-	case n > 0 && n < len(text): // several characters at once
+	case n < len(text): // several characters at once
 		return m.paste(text)
 	case separates(r) && m.typed != "":
 		return m.enter()
-	case r == ',':
+	case n == 0 || r == ',' || !unicode.IsPrint(r):
 		return nil
-	}
-	if n == 0 || n != len(text) || !unicode.IsPrint(r) {
-		return nil
-	}
-	if m.begins(m.typed+text) || m.typed != "" && !unicode.IsUpper(r) {
+	case len(m.starting(m.typed+text)) > 0, m.typed != "" && !unicode.IsUpper(r):
 		return m.typeOn(text)
-	}
-	if m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }) {
+	case m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, long):
 		return m.typeOn(text) // refused, but kept, so that the following keys are not taken for the beginning of a name
 	}
-	if m.initials[r] && unicode.IsLower(r) {
+	name := strings.Replace(string(unicode.ToUpper(r)), "=", "+", 1)
+	i := slices.IndexFunc(commands, func(c command) bool { return c.key == name })
+	if i < 0 || m.initials[r] && unicode.IsLower(r) {
 		m.show("", m.cannot(text))
 		return nil
 	}
-	for _, c := range commands {
-		if c.key == string(unicode.ToUpper(r)) || r == '=' && c.key == "+" {
-			return c.do(m)
-		}
-	}
-	m.show("", m.cannot(text))
-	return nil
+	return commands[i].do(m)
 }
 
 // mayMove reports whether a person is to move.
 func (m *model) mayMove() bool { return !m.over && m.seats[m.h.Turn()] }
 
-// begins reports whether the name of a move begins with text, if a person is to move.
-func (m *model) begins(text string) bool {
-	return m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return strings.HasPrefix(mv.Name, text) })
+// starting returns the moves whose names start with text, if a person is to move.
+func (m *model) starting(text string) (which []int) {
+	for i, mv := range m.moves {
+		if m.mayMove() && strings.HasPrefix(mv.Name, text) {
+			which = append(which, i)
+		}
+	}
+	return which
 }
 
 // cannot returns an error with the reason why text is not a move.
@@ -284,25 +280,20 @@ func (m *model) typeOn(text string) tea.Cmd {
 	return nil
 }
 
-// match selects the first move whose name begins with the typed text, and counts such
+// match selects the first move whose name starts with the typed text, and counts such
 // moves. If there is none, it shows a message.
-func (m *model) match() (n int) {
+func (m *model) match() int {
+	which := m.starting(m.typed)
 	m.clicked, m.selected = nil, -1
 	m.show("", nil)
-	if m.typed == "" {
-		return 0
-	}
-	for i, mv := range m.moves {
-		if strings.HasPrefix(mv.Name, m.typed) {
-			if n++; n == 1 {
-				m.selected = i
-			}
-		}
-	}
-	if n == 0 {
+	switch {
+	case m.typed == "":
+	case len(which) == 0:
 		m.show("", m.cannot(m.typed))
+	default:
+		m.selected = which[0]
 	}
-	return n
+	return len(which)
 }
 
 // enter plays the typed move or, if nothing is typed, the selected one.
@@ -324,31 +315,25 @@ func (m *model) enter() tea.Cmd {
 	return nil
 }
 
+// selectMove selects a move, and clears what was typed or clicked; -1: none.
+func (m *model) selectMove(move int) { m.selected, m.typed, m.clicked = move, "", nil }
+
 // selectNext selects the next or the previous move.
-func (m *model) selectNext(by int) tea.Cmd {
-	if len(m.moves) == 0 {
-		return nil
+func (m *model) selectNext(by int) {
+	if n := len(m.moves); m.selected < 0 && by < 0 {
+		m.selectMove(n - 1)
+	} else if n > 0 {
+		m.selectMove((m.selected + by + n) % n)
 	}
-	switch {
-	case m.selected >= 0:
-		m.selected = (m.selected + by + len(m.moves)) % len(m.moves)
-	case by < 0:
-		m.selected = len(m.moves) - 1
-	default:
-		m.selected = 0
-	}
-	m.typed, m.clicked = "", nil
-	return nil
 }
 
 // selectTowards selects the next move in a direction on the board.
-func (m *model) selectTowards(dx, dy int) tea.Cmd {
-	if m.selected < 0 || len(m.moves) == 0 {
-		return m.selectNext(dx + dy)
+func (m *model) selectTowards(dx, dy int) {
+	if m.selected < 0 {
+		m.selectNext(dx + dy)
+		return
 	}
-	m.selected = board.Towards(m.spots, m.selected, dx, dy)
-	m.typed, m.clicked = "", nil
-	return nil
+	m.selectMove(board.Towards(m.spots, m.selected, dx, dy))
 }
 
 // click handles a mouse click, by the link at its place.
@@ -374,13 +359,7 @@ func (m *model) click(x, y int) tea.Cmd {
 	if m.mode == choosing {
 		return m.begin(choices[i].seats)
 	}
-	m.selected = i
-	return m.enterPick()
-}
-
-// enterPick plays the selected move, ignoring what was typed.
-func (m *model) enterPick() tea.Cmd {
-	m.typed, m.clicked = "", nil
+	m.selectMove(i)
 	return m.enter()
 }
 
@@ -407,11 +386,11 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 	m.show("", nil)
 	switch {
 	case len(which) == 0:
-		m.clicked, m.selected = nil, -1
+		m.selectMove(-1)
 		m.show("", errors.New("there is no move"))
 	case one || again && len(which) == 1:
-		m.selected = which[0]
-		return m.enterPick()
+		m.selectMove(which[0])
+		return m.enter()
 	default:
 		next := 0
 		if i := slices.Index(which, m.selected); again && i >= 0 {
@@ -430,7 +409,7 @@ func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 	case m.mode == helping:
 		return m.turnPage(msg)
 	case m.mode == playing && by != 0:
-		return m.selectNext(by)
+		m.selectNext(by)
 	}
 	return nil
 }

@@ -65,10 +65,11 @@ type model struct {
 	message     string
 	bad         bool // the message is an error
 	mode        mode
-	choice      int             // the selected choice of a new game
-	prompt      textinput.Model // the name of a file, while it is typed
-	offered     bool            // nothing of it was typed: the next character replaces it
-	scroll      int             // lines by which the help is scrolled
+	choice      int                       // the selected choice of a new game
+	prompt      textinput.Model           // the name of a file, while it is typed
+	named       func(name string) tea.Cmd // what to do with it
+	offered     bool                      // nothing of it was typed: the next character replaces it
+	scroll      int                       // lines by which the help is scrolled
 	interrupted bool
 }
 
@@ -78,8 +79,7 @@ type mode uint8
 const (
 	playing mode = iota
 	choosing
-	saving
-	loading
+	naming // a file
 	helping
 )
 

@@ -353,7 +353,7 @@ func TestDrawSearch(t *testing.T) {
 // fails.
 func TestDrawSizes(t *testing.T) {
 	for _, spec := range []string{three, "mancala pits=3 stones=1", "quickcross width=3 height=2 connect=2", "dodgem size=3"} {
-		for _, mode := range []mode{playing, choosing, saving, helping} {
+		for _, mode := range []mode{playing, choosing, naming, helping} {
 			m := start(t, spec, nil)
 			m.mode, m.scroll = mode, 3
 			for width := -1; width < 60; width += 8 {

@@ -91,18 +91,21 @@ const roomy = 16
 
 // draw draws the model.
 func (m *model) draw() *lipgloss.Canvas {
-	canvas := lipgloss.NewCanvas(m.width, m.height)
+	screen := lipgloss.NewCompositor()
+	put := func(x, y int, lines ...string) {
+		screen.AddLayers(lipgloss.NewLayer(strings.Join(lines, "\n")).X(x).Y(y))
+	}
 	if m.mode == helping {
-		page, note := m.page(), m.in(quiet).Render("Esc closes; arrows scroll")
-		return canvas.Compose(lipgloss.NewCompositor(lipgloss.NewLayer(page.View()).X(margin), lipgloss.NewLayer(note).X(margin).Y(m.height-1)))
+		put(margin, 0, m.page().View())
+		put(margin, m.height-1, m.in(quiet).Render("Esc closes; arrows scroll"))
+		return lipgloss.NewCanvas(m.width, m.height).Compose(screen)
 	}
-	b, width := m.board(), m.width-2*margin
-	blank, keys := 0, flow(m.keys(), width)
+	b, width, blank := m.board(), m.width-2*margin, 0
 	if m.height >= roomy {
-		blank, keys = 1, keys[:min(3, len(keys))]
-	} else {
-		keys = keys[:1]
+		blank = 1
 	}
+	keys := flow(m.keys(), width)
+	keys = keys[:min(1+2*blank, len(keys))]
 	top, bottom := 1+blank, m.height-len(keys)
 	// Below the board there is at least one line of text, or the choices of a new game. If there
 	// are not enough lines, the marks below columns are left out, then the title, then the keys,
@@ -138,17 +141,15 @@ func (m *model) draw() *lipgloss.Canvas {
 	} else {
 		p.state(below == 0)
 	}
-	layers := []*lipgloss.Layer{
-		lipgloss.NewLayer(m.text(b)).X(margin).Y(top),
-		lipgloss.NewLayer(strings.Join(p.lines[:min(p.height, len(p.lines))], "\n")).X(left).Y(y),
-	}
+	put(margin, top, m.text(b))
+	put(left, y, p.lines[:min(p.height, len(p.lines))]...)
 	if top > 0 {
-		layers = append(layers, lipgloss.NewLayer(m.in(plain).Bold(true).Render(game.TitleOf(m.g))).X(margin))
+		put(margin, 0, m.in(plain).Bold(true).Render(game.TitleOf(m.g)))
 	}
 	if bottom < m.height {
-		layers = append(layers, lipgloss.NewLayer(strings.Join(keys, "\n")).X(margin).Y(bottom))
+		put(margin, bottom, keys...)
 	}
-	return canvas.Compose(lipgloss.NewCompositor(layers...))
+	return lipgloss.NewCanvas(m.width, m.height).Compose(screen)
 }
 
 // keys returns the keys and what they do.
@@ -247,14 +248,12 @@ func (p *panel) mistakes() {
 func (p *panel) input() {
 	m, bold := p.m, p.m.in(plain).Bold(true)
 	switch {
-	case m.mode != saving && m.mode != loading:
-		if m.typed != "" {
-			p.add(bold.Render("> " + m.typed))
-		}
-	case m.offered:
+	case m.mode == naming && m.offered:
 		p.add(bold.Render(m.prompt.Prompt) + m.in(plain).Reverse(true).Render(m.prompt.Value()))
-	default:
+	case m.mode == naming:
 		p.add(m.prompt.View())
+	case m.typed != "":
+		p.add(bold.Render("> " + m.typed))
 	}
 	if c := plain; m.message != "" {
 		if m.bad {

@@ -52,14 +52,11 @@ var commands = []command{
 	{" ", "", "pause or resume the machine", (*model).pause},
 }
 
-// maxPrompt is the maximum length of a file name in characters.
-const maxPrompt = 1000
-
 // ask starts the input of a file name, for which do is called. It offers the one before.
 func (m *model) ask(label string, do func(name string) tea.Cmd) tea.Cmd {
 	name, bold := cmp.Or(m.prompt.Value(), "games.txt"), m.in(plain).Bold(true)
 	m.mode, m.named, m.offered, m.prompt = naming, do, true, textinput.New()
-	m.prompt.Prompt, m.prompt.CharLimit = label, maxPrompt
+	m.prompt.Prompt, m.prompt.CharLimit = label, 1000
 	m.prompt.KeyMap.Paste.SetEnabled(false) // the terminal pastes
 	m.prompt.SetStyles(textinput.Styles{Focused: textinput.StyleState{Text: bold, Prompt: bold}})
 	m.prompt.SetValue(name)
@@ -149,6 +146,7 @@ func (m *model) edit(msg tea.Msg, text bool) (cmd tea.Cmd) {
 	}
 	m.offered = false
 	m.prompt, cmd = m.prompt.Update(msg)
+	m.prompt.SetValue(visible(m.prompt.Value()))
 	return cmd
 }
 
@@ -161,7 +159,7 @@ func (m *model) paste(text string) tea.Cmd {
 		m.typed, m.clicked = "", nil
 		var cmds []tea.Cmd
 		for name := range strings.FieldsFuncSeq(text, separates) {
-			if m.over || !m.mayMove() {
+			if !m.mayMove() {
 				m.show("", m.cannot(""))
 				break
 			}
@@ -265,15 +263,10 @@ func (m *model) cannot(text string) error {
 	return fmt.Errorf("no move starts with %q", text)
 }
 
-// maxTyped is the maximum length of the typed name of a move in bytes.
-const maxTyped = 60
-
 // typeOn appends text to the typed name of a move. A name of one character is played at
 // once, if no other name begins with it; a longer one needs Enter.
 func (m *model) typeOn(text string) tea.Cmd {
-	if len(m.typed)+len(text) <= maxTyped {
-		m.typed += text
-	}
+	m.typed += text
 	if m.match() == 1 && utf8.RuneCountInString(m.typed) == 1 && m.moves[m.selected].Name == m.typed {
 		return m.play(m.typed)
 	}
@@ -299,7 +292,7 @@ func (m *model) match() int {
 // enter plays the typed move or, if nothing is typed, the selected one.
 func (m *model) enter() tea.Cmd {
 	switch {
-	case m.over || !m.mayMove():
+	case !m.mayMove():
 		m.show("", m.cannot(""))
 	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
 		if m.match() > 0 {
@@ -355,9 +348,6 @@ func (m *model) click(x, y int) tea.Cmd {
 		return m.clickSquare(at)
 	} else if _, err := fmt.Sscanf(cell.Link.URL, "move:%d", &i); err != nil {
 		return nil
-	}
-	if m.mode == choosing {
-		return m.begin(choices[i].seats)
 	}
 	m.selectMove(i)
 	return m.enter()

@@ -780,7 +780,7 @@ func TestMouse(t *testing.T) {
 	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
 	expect(t, m, "there is no move")
 	perform(t, m, at(m, "key:N"))
-	perform(t, m, at(m, "move:2"))
+	perform(t, m, at(m, "key:3"))
 	if m.mode != playing || len(m.names) != 0 {
 		t.Error(m.mode, m.names)
 	}

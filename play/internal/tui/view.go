@@ -37,21 +37,23 @@ var (
 	warning = colour{"203", "124"}
 )
 
-// in returns the style of texts in a colour. It replaces control characters, which must not reach the
-// terminal.
+// in returns the style of texts in a colour.
 func (m *model) in(c colour) lipgloss.Style {
-	s := lipgloss.NewStyle().Transform(func(text string) string {
-		return strings.Map(func(r rune) rune {
-			if unicode.IsGraphic(r) || r == '\n' {
-				return r
-			}
-			return unicode.ReplacementChar
-		}, text)
-	})
+	s := lipgloss.NewStyle().Transform(visible)
 	if m.o.Colourless || c == plain {
 		return s
 	}
 	return s.Foreground(lipgloss.LightDark(m.dark)(lipgloss.Color(c.light), lipgloss.Color(c.dark)))
+}
+
+// visible replaces control characters, which must not reach the terminal. It keeps the ends of lines.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) || r == '\n' {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
 
 // links are the escape sequences of hyperlinks.
@@ -135,14 +137,19 @@ func (m *model) draw() *lipgloss.Canvas {
 	if below > 0 {
 		y += len(b.ys) + blank
 	}
-	p := &panel{m: m, width: m.width - margin - left, height: max(0, bottom-blank-y)}
+	// What is typed, and the message, come last in the panel, but have precedence.
+	height := max(0, bottom-blank-y)
+	input := &panel{m: m, width: m.width - margin - left}
+	input.input()
+	p := &panel{m: m, width: input.width, height: max(0, height-len(input.lines))}
 	if m.mode == choosing {
 		p.choices()
 	} else {
 		p.state(below == 0)
 	}
+	lines := append(p.lines[:min(p.height, len(p.lines))], input.lines...)
 	put(margin, top, m.text(b))
-	put(left, y, p.lines[:min(p.height, len(p.lines))]...)
+	put(left, y, lines[:min(height, len(lines))]...)
 	if top > 0 {
 		put(margin, 0, m.in(plain).Bold(true).Render(game.TitleOf(m.g)))
 	}
@@ -191,15 +198,9 @@ func (p *panel) add(text string) {
 // say adds a text in a colour.
 func (p *panel) say(c colour, text string) { p.add(p.m.in(c).Render(text)) }
 
-// fewLines is the number of lines of the panel up to which messages come first.
-const fewLines = 4
-
 // state adds all information on the play.
 func (p *panel) state(beside bool) {
-	m, few := p.m, p.height <= fewLines
-	if few {
-		p.input()
-	}
+	m := p.m
 	text, c := m.state()
 	p.add(m.in(c).Bold(true).Render(text))
 	if m.marks && !m.over {
@@ -210,9 +211,6 @@ func (p *panel) state(beside bool) {
 	}
 	if m.people() < 2 {
 		p.say(quiet, "machine: "+m.levels[m.level].words)
-	}
-	if !few {
-		p.input()
 	}
 	if beside {
 		p.add("")
@@ -338,32 +336,28 @@ func (p *panel) moves() {
 
 // list returns the list of moves: a star for the best move and the name; its value or score; if bar is not 0, a bar of
 // that width, and the parts as columns.
-func (m *model) list(bar int) []string {
-	type part struct {
-		name, mark, bar string
-		colour
+func (m *model) list(bar int) (list []string) {
+	name, mark := 0, 0
+	for i, mv := range m.moves {
+		if text, _ := m.mark(m.advice.Moves[i].Worth); bar > 0 {
+			name, mark = max(name, lipgloss.Width(mv.Name)), max(mark, lipgloss.Width(text))
+		}
 	}
-	parts, name, mark := make([]part, len(m.moves)), 0, 0
-	for i := range parts {
-		c := &parts[i]
-		c.name = " " + m.moves[i].Name
-		if m.marks {
-			c.mark, c.colour = m.mark(m.advice.Moves[i].Worth)
-			c.mark = " " + c.mark
-			if i == m.advice.Best {
-				c.name = "*" + c.name[1:]
+	for i, mv := range m.moves {
+		styled := func(c colour) lipgloss.Style { return m.in(c).Hyperlink(fmt.Sprintf("move:%d", i)) }
+		star := " "
+		if m.marks && i == m.advice.Best {
+			star = "*"
+		}
+		text := styled(plain).Bold(true).Reverse(i == m.selected).Render(star + fmt.Sprintf("%-*s", name, mv.Name))
+		if w := m.advice.Moves[i].Worth; m.marks {
+			value, c := m.mark(w)
+			text += styled(c).Reverse(i == m.selected).Render(fmt.Sprintf(" %*s", mark, value))
+			if bar > 0 {
+				text += styled(c).Render(" " + m.bar(w, bar))
 			}
 		}
-		if bar > 0 {
-			c.bar = " " + m.bar(m.advice.Moves[i].Worth, bar)
-			name, mark = max(name, lipgloss.Width(c.name)), max(mark, lipgloss.Width(c.mark))
-		}
-	}
-	list := make([]string, len(parts))
-	for i, c := range parts {
-		styled := func(c colour) lipgloss.Style { return m.in(c).Hyperlink(fmt.Sprintf("move:%d", i)) }
-		list[i] = styled(plain).Bold(true).Reverse(i == m.selected).Render(fmt.Sprintf("%-*s", name, c.name)) +
-			styled(c.colour).Reverse(i == m.selected).Render(fmt.Sprintf("%*s", mark, c.mark)) + styled(c.colour).Render(c.bar)
+		list = append(list, text)
 	}
 	return list
 }
@@ -487,14 +481,12 @@ func (p *panel) choices() {
 	m := p.m
 	p.add(m.in(plain).Bold(true).Render("New game"))
 	for i, c := range choices {
-		p.add(m.in(plain).Reverse(i == m.choice).Hyperlink(fmt.Sprintf("move:%d", i)).Render(fmt.Sprintf("%d  %s", i+1, c.words)))
+		key := strconv.Itoa(i + 1)
+		p.add(m.in(plain).Reverse(i == m.choice).Hyperlink("key:" + key).Render(key + "  " + c.words))
 	}
 	p.add("")
 	p.say(quiet, "O continues a saved game")
 	p.say(quiet, "machine: "+m.levels[m.level].words)
-	if m.message != "" {
-		p.say(warning, m.message)
-	}
 }
 
 // The width below which the help has a line for each key, and the width of the keys above it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -805,9 +806,19 @@ func TestHelp(t *testing.T) {
 	if strings.Contains(text(m), "0 1 2 3") {
 		t.Error("up does nothing")
 	}
+	end := m.scroll
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	if m.scroll >= end || m.mode != helping {
+		t.Error("the wheel does nothing", m.scroll, m.mode)
+	}
 	keys(t, m, "<esc>0")
 	if m.mode != playing || len(m.names) != 1 {
 		t.Error(m.mode, m.names)
+	}
+	keys(t, m, "?")
+	m.Update(tea.MouseClickMsg{X: 1, Y: 1, Button: tea.MouseLeft})
+	if m.mode != playing {
+		t.Error("a click does not close the help")
 	}
 }
 
@@ -973,13 +984,42 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// TestControlCharacters checks that a file name cannot send control sequences to the
+// TestControlCharacters checks that the text of an error, and a file name, cannot send control sequences to the
 // terminal.
 func TestControlCharacters(t *testing.T) {
+	styles := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	check := func(m *model, part string) {
+		t.Helper()
+		screen := styles.ReplaceAllString(m.View().Content, "")
+		if strings.ContainsFunc(screen, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }) || !strings.Contains(screen, part) {
+			t.Errorf("the screen is %q", screen)
+		}
+	}
 	m := start(t, three, nil)
-	m.show("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
-	if got := text(m); strings.ContainsAny(got, "\x1b\u009b") || !strings.Contains(got, "no such file") {
-		t.Errorf("the screen is %q", got)
+	m.show("", errors.New("open \x1b[2J\u009b2J\x1b]8;;x\x07\n: no such file"))
+	check(m, "no such file")
+	keys(t, m, "s")
+	for _, where := range []string{"", "<left>", "<left>"} { // also below the cursor
+		m.Update(tea.PasteMsg{Content: "a\x1b[2J\u009b\u202e\u200bb\x07"})
+		keys(t, m, where)
+		check(m, "save in: a")
+	}
+}
+
+// TestFileName checks that a file name can be edited, that text replaces one that is only offered, and that Backspace edits it.
+func TestFileName(t *testing.T) {
+	m := start(t, three, nil)
+	for _, tt := range []struct{ keys, name string }{
+		{"s", "games.txt"}, {"s<backspace>x", "games.txx"}, {"sab<left>c", "acb"}, {"sab<ctrl+u>d e", "d e"}, {"o", "d e"}, {"o<left>f", "d fe"},
+	} {
+		keys(t, m, tt.keys)
+		if got := m.prompt.Value(); got != tt.name || m.mode != naming {
+			t.Errorf("%s: %q, want %q", tt.keys, got, tt.name)
+		}
+		keys(t, m, "<esc>")
+		if m.mode != playing {
+			t.Errorf("%s: mode %d after Esc", tt.keys, m.mode)
+		}
 	}
 }
 

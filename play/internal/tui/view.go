@@ -403,15 +403,10 @@ func (m *model) worth(w analysis.Worth) string {
 		return "a draw: play never ends"
 	case r == game.Ties:
 		text = "tie"
-	case m.people() != 1:
-		if r == game.Loses {
-			mover = mover.Other()
-		}
-		text = player.Who(m.g, mover) + " wins"
-	case m.seats[mover] == (r == game.Wins):
-		text = "you win"
+	case r == game.Loses:
+		text, _ = m.won(mover.Other(), "wins", "win", "lose")
 	default:
-		text = "you lose"
+		text, _ = m.won(mover, "wins", "win", "lose")
 	}
 	if !w.Open {
 		text += " in " + strconv.Itoa(w.Value.Remoteness())
@@ -434,7 +429,7 @@ func (m *model) state() (string, colour) {
 }
 
 // end describes how play has ended.
-func (m *model) end() (text string, how colour) {
+func (m *model) end() (string, colour) {
 	after := " after " + numfmt.Count(len(m.h.Names()), "move")
 	switch o := m.ended.Outcome; {
 	case o == game.Undecided:
@@ -444,15 +439,20 @@ func (m *model) end() (text string, how colour) {
 	case o == game.Tie:
 		return "a tie" + after, tying
 	default:
-		winner := o.Winner()
-		switch {
-		case m.people() != 1:
-			return player.Who(m.g, winner) + " has won" + after, winning
-		case m.seats[winner]:
-			return "you have won" + after, winning
-		}
-		return "you have lost" + after, losing
+		text, c := m.won(o.Winner(), "has won", "have won", "have lost")
+		return text + after, c
 	}
+}
+
+// won says who is the winner: a player, you, or not you.
+func (m *model) won(winner game.Player, wins, win, lose string) (string, colour) {
+	switch {
+	case m.people() != 1:
+		return player.Who(m.g, winner) + " " + wins, winning
+	case m.seats[winner]:
+		return "you " + win, winning
+	}
+	return "you " + lose, losing
 }
 
 // clearScore is the score of a bar that is three quarters full.

@@ -139,15 +139,15 @@ func (m *model) draw() *lipgloss.Canvas {
 	}
 	// What is typed, and the message, come last in the panel, but have precedence.
 	height := max(0, bottom-blank-y)
-	input := &panel{m: m, width: m.width - margin - left}
-	input.input()
-	p := &panel{m: m, width: input.width, height: max(0, height-len(input.lines))}
+	foot := &panel{m: m, width: m.width - margin - left}
+	foot.input()
+	p := &panel{m: m, width: foot.width, height: max(0, height-len(foot.lines))}
 	if m.mode == choosing {
 		p.choices()
 	} else {
 		p.state(below == 0)
 	}
-	lines := append(p.lines[:min(p.height, len(p.lines))], input.lines...)
+	lines := append(p.lines[:min(p.height, len(p.lines))], foot.lines...)
 	put(margin, top, m.text(b))
 	put(left, y, lines[:min(height, len(lines))]...)
 	if top > 0 {

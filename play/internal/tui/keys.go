@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
@@ -44,24 +47,31 @@ var commands = []command{
 	}},
 	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
 	{"-", "weaker", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
-	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { m.ask(saving); return nil }},
-	{"O", "open", "continue the last game of a file", func(m *model) tea.Cmd { m.ask(loading); return nil }},
+	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { return m.ask("save in: ", m.save) }},
+	{"O", "open", "continue the last game of a file", (*model).open},
 	{" ", "", "pause or resume the machine", (*model).pause},
 }
 
-// ask starts the input of a file name.
-func (m *model) ask(what mode) {
-	m.mode = what
-	if m.prompt == "" {
-		m.prompt = "games.txt"
-	}
-	m.offered = true
+// ask starts the input of a file name, for which do is called. It offers the one before.
+func (m *model) ask(label string, do func(name string) tea.Cmd) tea.Cmd {
+	name, bold := cmp.Or(m.prompt.Value(), "games.txt"), m.in(plain).Bold(true)
+	m.mode, m.named, m.offered, m.prompt = naming, do, true, textinput.New()
+	m.prompt.Prompt, m.prompt.CharLimit = label, 1000
+	m.prompt.KeyMap.Paste.SetEnabled(false) // the terminal pastes
+	m.prompt.SetStyles(textinput.Styles{Focused: textinput.StyleState{Text: bold, Prompt: bold}})
+	m.prompt.SetValue(name)
 	m.show("", nil)
+	return m.prompt.Focus()
 }
 
-// key handles a key, given by its name and the text that it types.
-func (m *model) key(name, text string) tea.Cmd {
-	switch name {
+// open asks for a file, and continues its last game.
+func (m *model) open() tea.Cmd {
+	return m.ask("open: ", func(name string) tea.Cmd { return tea.Batch(m.arrive(), m.load(name)) })
+}
+
+// key handles a key.
+func (m *model) key(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
 	case "ctrl+c":
 		m.interrupted = true
 		return tea.Quit
@@ -75,14 +85,17 @@ func (m *model) key(name, text string) tea.Cmd {
 	}
 	switch m.mode {
 	case choosing:
-		return m.choosingKey(name)
-	case saving, loading:
-		return m.promptKey(name, text)
+		return m.choosingKey(msg.String())
+	case naming:
+		return m.namingKey(msg)
 	case helping:
-		m.helpKey(name)
-		return nil
+		page := m.page()
+		if k := page.KeyMap; !key.Matches(msg, k.Up, k.Down, k.PageUp, k.PageDown, k.HalfPageUp, k.HalfPageDown) {
+			m.mode = playing
+		}
+		return m.turnPage(msg)
 	}
-	return m.playingKey(name, text)
+	return m.playingKey(msg.String(), msg.Text)
 }
 
 // choosingKey handles a key while a new game is chosen.
@@ -100,7 +113,7 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	case "q", "Q":
 		return m.quit()
 	case "o", "O":
-		m.ask(loading)
+		return m.open()
 	default:
 		if i, err := strconv.Atoi(name); err == nil && i >= 1 && i <= len(choices) {
 			return m.begin(choices[i-1].seats)
@@ -109,63 +122,44 @@ func (m *model) choosingKey(name string) tea.Cmd {
 	return nil
 }
 
-// maxPrompt is the maximum length of a file name in bytes.
-const maxPrompt = 1000
-
-// promptKey handles a key while a file name is typed.
-func (m *model) promptKey(name, text string) tea.Cmd {
-	switch name {
+// namingKey handles a key while a file name is typed.
+func (m *model) namingKey(msg tea.KeyPressMsg) tea.Cmd {
+	switch msg.String() {
 	case "enter":
-		what := m.mode
 		m.mode = playing
-		switch {
-		case m.prompt == "":
-			m.show("", errors.New("expected the name of a file"))
-		case what == saving:
-			return m.save(m.prompt)
-		default:
-			return tea.Batch(m.arrive(), m.load(m.prompt))
+		if name := strings.TrimSpace(m.prompt.Value()); name != "" {
+			return m.named(name)
 		}
+		m.show("", errors.New("expected the name of a file"))
+		return nil
 	case "esc":
 		m.mode = playing
 		return m.arrive()
-	case "backspace":
-		_, n := utf8.DecodeLastRuneInString(m.prompt)
-		m.prompt, m.offered = m.prompt[:len(m.prompt)-n], false
-	case "ctrl+u":
-		m.prompt = ""
-	default:
-		m.addPrompt(text)
 	}
-	return nil
+	return m.edit(msg, msg.Text != "")
 }
 
-// addPrompt appends text to the file name, without control characters. It replaces a name that is only
-// offered.
-func (m *model) addPrompt(text string) {
-	for _, r := range text {
-		if !unicode.IsPrint(r) {
-			continue
-		}
-		if m.offered {
-			m.prompt, m.offered = "", false
-		}
-		if len(m.prompt) < maxPrompt {
-			m.prompt += string(r)
-		}
+// edit changes the file name by a message. Text replaces a name that is only offered.
+func (m *model) edit(msg tea.Msg, text bool) (cmd tea.Cmd) {
+	if m.offered && text {
+		m.prompt.Reset()
 	}
+	m.offered = false
+	m.prompt, cmd = m.prompt.Update(msg)
+	m.prompt.SetValue(visible(m.prompt.Value()))
+	return cmd
 }
 
 // paste handles pasted text.
 func (m *model) paste(text string) tea.Cmd {
 	switch m.mode {
-	case saving, loading:
-		m.addPrompt(text)
+	case naming:
+		return m.edit(tea.PasteMsg{Content: text}, true)
 	case playing:
 		m.typed, m.clicked = "", nil
 		var cmds []tea.Cmd
 		for name := range strings.FieldsFuncSeq(text, separates) {
-			if m.over || !m.mayMove() {
+			if !m.mayMove() {
 				m.show("", m.cannot(""))
 				break
 			}
@@ -183,94 +177,79 @@ func (m *model) paste(text string) tea.Cmd {
 // separates reports whether a character separates pasted moves.
 func separates(r rune) bool { return r == ',' || unicode.IsSpace(r) }
 
-// helpKey handles a key in the help.
-func (m *model) helpKey(name string) {
-	switch name {
-	case "up":
-		m.scrollBy(-1)
-	case "down", "space":
-		m.scrollBy(1)
-	default:
-		m.mode = playing
-	}
+// turnPage scrolls the help.
+func (m *model) turnPage(msg tea.Msg) tea.Cmd {
+	page, cmd := m.page().Update(msg)
+	m.scroll = page.YOffset()
+	return cmd
 }
 
-// scrollBy scrolls the help.
-func (m *model) scrollBy(lines int) {
-	m.scroll = max(0, m.scroll+lines)
-	m.scroll = m.scrolled()
-}
+// arrows are the directions of keys.
+var arrows = map[string][2]int{"left": {-1, 0}, "right": {1, 0}, "up": {0, -1}, "down": {0, 1}}
 
 // playingKey handles a key during a play.
 func (m *model) playingKey(name, text string) tea.Cmd {
+	if d, ok := arrows[name]; ok {
+		m.selectTowards(d[0], d[1])
+		return nil
+	}
 	switch name {
+	case "tab":
+		m.selectNext(1)
+	case "shift+tab":
+		m.selectNext(-1)
 	case "enter", "ctrl+j": // a terminal may paste the end of a line as the latter
 		return m.enter()
 	case "esc":
-		m.typed, m.clicked, m.selected = "", nil, -1
+		m.selectMove(-1)
 		m.show("", nil)
-		return nil
 	case "backspace":
 		_, n := utf8.DecodeLastRuneInString(m.typed)
 		m.typed = m.typed[:len(m.typed)-n]
 		m.match()
-		return nil
-	case "left":
-		return m.selectTowards(-1, 0)
-	case "right":
-		return m.selectTowards(1, 0)
-	case "up":
-		return m.selectTowards(0, -1)
-	case "down":
-		return m.selectTowards(0, 1)
-	case "tab":
-		return m.selectNext(1)
-	case "shift+tab":
-		return m.selectNext(-1)
+	default:
+		return m.typedKey(text)
 	}
-	return m.typedKey(text)
+	return nil
 }
 
 // typedKey handles the text that a key types during a play: it belongs to the name of a move, or is
 // a command.
 func (m *model) typedKey(text string) tea.Cmd {
 	r, n := utf8.DecodeRuneInString(text)
+	long := func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }
 	switch {
-	case n > 0 && n < len(text): // several characters at once
+	case n < len(text): // several characters at once
 		return m.paste(text)
 	case separates(r) && m.typed != "":
 		return m.enter()
-	case r == ',':
+	case n == 0 || r == ',' || !unicode.IsPrint(r):
 		return nil
-	}
-	if n == 0 || n != len(text) || !unicode.IsPrint(r) {
-		return nil
-	}
-	if m.begins(m.typed+text) || m.typed != "" && !unicode.IsUpper(r) {
+	case len(m.starting(m.typed+text)) > 0, m.typed != "" && !unicode.IsUpper(r):
 		return m.typeOn(text)
-	}
-	if m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return utf8.RuneCountInString(mv.Name) > 1 }) {
+	case m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, long):
 		return m.typeOn(text) // refused, but kept, so that the following keys are not taken for the beginning of a name
 	}
-	if m.initials[r] && unicode.IsLower(r) {
+	name := strings.Replace(string(unicode.ToUpper(r)), "=", "+", 1)
+	i := slices.IndexFunc(commands, func(c command) bool { return c.key == name })
+	if i < 0 || m.initials[r] && unicode.IsLower(r) {
 		m.show("", m.cannot(text))
 		return nil
 	}
-	for _, c := range commands {
-		if c.key == string(unicode.ToUpper(r)) || r == '=' && c.key == "+" {
-			return c.do(m)
-		}
-	}
-	m.show("", m.cannot(text))
-	return nil
+	return commands[i].do(m)
 }
 
 // mayMove reports whether a person is to move.
 func (m *model) mayMove() bool { return !m.over && m.seats[m.h.Turn()] }
 
-// begins reports whether the name of a move begins with text, if a person is to move.
-func (m *model) begins(text string) bool {
-	return m.mayMove() && slices.ContainsFunc(m.moves, func(mv game.Move) bool { return strings.HasPrefix(mv.Name, text) })
+// starting returns the moves whose names start with text, if a person is to move.
+func (m *model) starting(text string) (which []int) {
+	for i, mv := range m.moves {
+		if m.mayMove() && strings.HasPrefix(mv.Name, text) {
+			which = append(which, i)
+		}
+	}
+	return which
 }
 
 // cannot returns an error with the reason why text is not a move.
@@ -284,46 +263,36 @@ func (m *model) cannot(text string) error {
 	return fmt.Errorf("no move starts with %q", text)
 }
 
-// maxTyped is the maximum length of the typed name of a move in bytes.
-const maxTyped = 60
-
 // typeOn appends text to the typed name of a move. A name of one character is played at
 // once, if no other name begins with it; a longer one needs Enter.
 func (m *model) typeOn(text string) tea.Cmd {
-	if len(m.typed)+len(text) <= maxTyped {
-		m.typed += text
-	}
+	m.typed += text
 	if m.match() == 1 && utf8.RuneCountInString(m.typed) == 1 && m.moves[m.selected].Name == m.typed {
 		return m.play(m.typed)
 	}
 	return nil
 }
 
-// match selects the first move whose name begins with the typed text, and counts such
+// match selects the first move whose name starts with the typed text, and counts such
 // moves. If there is none, it shows a message.
-func (m *model) match() (n int) {
+func (m *model) match() int {
+	which := m.starting(m.typed)
 	m.clicked, m.selected = nil, -1
 	m.show("", nil)
-	if m.typed == "" {
-		return 0
-	}
-	for i, mv := range m.moves {
-		if strings.HasPrefix(mv.Name, m.typed) {
-			if n++; n == 1 {
-				m.selected = i
-			}
-		}
-	}
-	if n == 0 {
+	switch {
+	case m.typed == "":
+	case len(which) == 0:
 		m.show("", m.cannot(m.typed))
+	default:
+		m.selected = which[0]
 	}
-	return n
+	return len(which)
 }
 
 // enter plays the typed move or, if nothing is typed, the selected one.
 func (m *model) enter() tea.Cmd {
 	switch {
-	case m.over || !m.mayMove():
+	case !m.mayMove():
 		m.show("", m.cannot(""))
 	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
 		if m.match() > 0 {
@@ -339,54 +308,48 @@ func (m *model) enter() tea.Cmd {
 	return nil
 }
 
+// selectMove selects a move, and clears what was typed or clicked; -1: none.
+func (m *model) selectMove(move int) { m.selected, m.typed, m.clicked = move, "", nil }
+
 // selectNext selects the next or the previous move.
-func (m *model) selectNext(by int) tea.Cmd {
-	if len(m.moves) == 0 {
-		return nil
+func (m *model) selectNext(by int) {
+	if n := len(m.moves); m.selected < 0 && by < 0 {
+		m.selectMove(n - 1)
+	} else if n > 0 {
+		m.selectMove((m.selected + by + n) % n)
 	}
-	switch {
-	case m.selected >= 0:
-		m.selected = (m.selected + by + len(m.moves)) % len(m.moves)
-	case by < 0:
-		m.selected = len(m.moves) - 1
-	default:
-		m.selected = 0
-	}
-	m.typed, m.clicked = "", nil
-	return nil
 }
 
 // selectTowards selects the next move in a direction on the board.
-func (m *model) selectTowards(dx, dy int) tea.Cmd {
-	if m.selected < 0 || len(m.moves) == 0 {
-		return m.selectNext(dx + dy)
+func (m *model) selectTowards(dx, dy int) {
+	if m.selected < 0 {
+		m.selectNext(dx + dy)
+		return
 	}
-	m.selected = board.Towards(m.spots, m.selected, dx, dy)
-	m.typed, m.clicked = "", nil
-	return nil
+	m.selectMove(board.Towards(m.spots, m.selected, dx, dy))
 }
 
-// click handles a mouse click.
+// click handles a mouse click, by the link at its place.
 func (m *model) click(x, y int) tea.Cmd {
-	switch press := m.draw().at(x, y).(type) {
-	case string:
-		m.typed = ""
-		return m.key(press, press)
-	case pick:
-		if m.mode == choosing {
-			return m.begin(choices[press].seats)
-		}
-		m.selected = int(press)
-		return m.enterPick()
-	case board.Place:
-		return m.clickSquare(press)
+	if m.mode == helping {
+		m.mode = playing
+		return nil
 	}
-	return nil
-}
-
-// enterPick plays the selected move, ignoring what was typed.
-func (m *model) enterPick() tea.Cmd {
-	m.typed, m.clicked = "", nil
+	cell := m.draw().CellAt(x, y)
+	if cell == nil {
+		return nil
+	}
+	var at board.Place
+	var i int
+	if name, ok := strings.CutPrefix(cell.Link.URL, "key:"); ok {
+		m.typed = ""
+		return m.key(tea.KeyPressMsg{Text: name})
+	} else if _, err := fmt.Sscanf(cell.Link.URL, "square:%d,%d", &at.X, &at.Y); err == nil {
+		return m.clickSquare(at)
+	} else if _, err := fmt.Sscanf(cell.Link.URL, "move:%d", &i); err != nil {
+		return nil
+	}
+	m.selectMove(i)
 	return m.enter()
 }
 
@@ -413,11 +376,11 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 	m.show("", nil)
 	switch {
 	case len(which) == 0:
-		m.clicked, m.selected = nil, -1
+		m.selectMove(-1)
 		m.show("", errors.New("there is no move"))
 	case one || again && len(which) == 1:
-		m.selected = which[0]
-		return m.enterPick()
+		m.selectMove(which[0])
+		return m.enter()
 	default:
 		next := 0
 		if i := slices.Index(which, m.selected); again && i >= 0 {
@@ -430,16 +393,13 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 }
 
 // wheel selects the next or the previous move, or scrolls the help.
-func (m *model) wheel(button tea.MouseButton) tea.Cmd {
-	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[button]
+func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
+	by := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[msg.Button]
 	switch {
-	case by == 0:
-		return nil
 	case m.mode == helping:
-		m.scrollBy(by)
-		return nil
-	case m.mode == playing:
-		return m.selectNext(by)
+		return m.turnPage(msg)
+	case m.mode == playing && by != 0:
+		m.selectNext(by)
 	}
 	return nil
 }

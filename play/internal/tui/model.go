@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
@@ -64,10 +65,11 @@ type model struct {
 	message     string
 	bad         bool // the message is an error
 	mode        mode
-	choice      int    // the selected choice of a new game
-	prompt      string // the name of a file, while it is typed
-	offered     bool   // nothing of it was typed: the next character replaces it
-	scroll      int    // lines by which the help is scrolled
+	choice      int                       // the selected choice of a new game
+	prompt      textinput.Model           // the name of a file, while it is typed
+	named       func(name string) tea.Cmd // what to do with it
+	offered     bool                      // nothing of it was typed: the next character replaces it
+	scroll      int                       // lines by which the help is scrolled
 	interrupted bool
 }
 
@@ -77,8 +79,7 @@ type mode uint8
 const (
 	playing mode = iota
 	choosing
-	saving
-	loading
+	naming // a file
 	helping
 )
 
@@ -172,7 +173,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 	case tea.KeyPressMsg:
-		return m, m.key(msg.String(), msg.Text)
+		return m, m.key(msg)
 	case tea.PasteMsg:
 		return m, m.paste(msg.Content)
 	case tea.MouseClickMsg:
@@ -180,7 +181,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return m, m.click(msg.X, msg.Y)
 		}
 	case tea.MouseWheelMsg:
-		return m, m.wheel(msg.Button)
+		return m, m.wheel(msg)
 	case advised:
 		if msg.turn == m.turn {
 			if m.advice = msg.advice; msg.more != nil {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -67,17 +69,22 @@ func perform(t testing.TB, m *model, cmd tea.Cmd) {
 func keys(t testing.TB, m *model, text string) {
 	t.Helper()
 	for _, key := range regexp.MustCompile(`<[a-z+]+>|.`).FindAllString(text, -1) {
-		name, typed := key, key
-		if len(key) > 1 {
-			name, typed = key[1:len(key)-1], ""
-		}
-		if name == "space" {
-			typed = " "
-		}
-		if cmd := m.key(name, typed); cmd != nil {
-			perform(t, m, cmd)
-		}
+		perform(t, m, m.key(press(key)))
 	}
+}
+
+// press returns the message of a key: a character, or a name in angle brackets.
+func press(key string) tea.KeyPressMsg {
+	named := map[string]tea.Key{
+		"<enter>": {Code: tea.KeyEnter}, "<esc>": {Code: tea.KeyEsc}, "<backspace>": {Code: tea.KeyBackspace},
+		"<left>": {Code: tea.KeyLeft}, "<right>": {Code: tea.KeyRight}, "<up>": {Code: tea.KeyUp}, "<down>": {Code: tea.KeyDown},
+		"<tab>": {Code: tea.KeyTab}, "<shift+tab>": {Code: tea.KeyTab, Mod: tea.ModShift}, "<space>": {Code: tea.KeySpace, Text: " "},
+		"<ctrl+j>": {Code: 'j', Mod: tea.ModCtrl}, "<ctrl+l>": {Code: 'l', Mod: tea.ModCtrl}, "<ctrl+u>": {Code: 'u', Mod: tea.ModCtrl},
+	}
+	if k, ok := named[key]; ok {
+		return tea.KeyPressMsg(k)
+	}
+	return tea.KeyPressMsg{Text: key}
 }
 
 // want checks the screen, ignoring blank lines.
@@ -92,7 +99,7 @@ func want(t testing.TB, m *model, screen string) {
 		}
 		return strings.Join(lines, "\n")
 	}
-	if got := squeeze(m.draw().plain()); got != squeeze(screen) {
+	if got := squeeze(text(m)); got != squeeze(screen) {
 		t.Errorf("the screen is\n%s\nwant\n%s", got, squeeze(screen))
 	}
 }
@@ -100,24 +107,36 @@ func want(t testing.TB, m *model, screen string) {
 // expect checks that the screen contains a text.
 func expect(t testing.TB, m *model, part string) {
 	t.Helper()
-	if got := m.draw().plain(); !strings.Contains(got, part) {
+	if got := text(m); !strings.Contains(got, part) {
 		t.Errorf("the screen does not say %q:\n%s", part, got)
 	}
 }
 
 const three = "connectn width=3 height=3 connect=3"
 
-// plain returns the screen as text, without trailing blanks.
-func (s *screen) plain() string {
+// text returns the screen as text, without trailing blanks.
+func text(m *model) string {
 	var b strings.Builder
-	for _, row := range s.cells {
+	for _, line := range cells(m) {
 		var l strings.Builder
-		for _, c := range row {
-			l.WriteRune(max(c.char, ' '))
+		for _, c := range line {
+			l.WriteString(c.Content)
 		}
 		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
 	}
 	return b.String()
+}
+
+// cells returns the characters of the screen, line by line.
+func cells(m *model) [][]*uv.Cell {
+	screen := m.draw()
+	lines := make([][]*uv.Cell, screen.Height())
+	for y := range lines {
+		for x := range screen.Width() {
+			lines[y] = append(lines[y], screen.CellAt(x, y))
+		}
+	}
+	return lines
 }
 
 // TestDraw checks that each game is drawn from its picture, with marks at the places of its
@@ -166,8 +185,8 @@ func TestDraw(t *testing.T) {
  best: a1
  by search
  last: b1 by O
- *a1 W5   a2 W5   a3 W5   b3 T7
-  c1 W5   c2 W5   c3 W5
+ *a1 W5   a2 W5   a3 W5   b3 T7   c1 W5
+  c2 W5   c3 W5
  W7: win in 7 moves; L loss, T tie
 `},
 		{"mancala pits=2 stones=1", "0", `
@@ -317,7 +336,7 @@ func TestDrawSearch(t *testing.T) {
 		15: "\n  0 -120 ▋·······  *1  +21 ██████··\n",
 		13: "\n  0 -120  *1 +21   2 T20   3 ?   4 L4\n",
 	} {
-		m.Update(tea.WindowSizeMsg{Width: 44, Height: lines})
+		m.Update(tea.WindowSizeMsg{Width: 43, Height: lines})
 		expect(t, m, row)
 	}
 	keys(t, m, "h")
@@ -326,8 +345,8 @@ func TestDrawSearch(t *testing.T) {
 		m.advice.Moves[i].Known = true
 	}
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
-	if text := m.draw().plain(); strings.ContainsAny(text, "█·") {
-		t.Errorf("everything is proven:\n%s", text)
+	if got := text(m); strings.ContainsAny(got, "█·") {
+		t.Errorf("everything is proven:\n%s", got)
 	}
 }
 
@@ -335,13 +354,13 @@ func TestDrawSearch(t *testing.T) {
 // fails.
 func TestDrawSizes(t *testing.T) {
 	for _, spec := range []string{three, "mancala pits=3 stones=1", "quickcross width=3 height=2 connect=2", "dodgem size=3"} {
-		for _, mode := range []mode{playing, choosing, saving, helping} {
+		for _, mode := range []mode{playing, choosing, naming, helping} {
 			m := start(t, spec, nil)
 			m.mode, m.scroll = mode, 3
 			for width := -1; width < 60; width += 8 {
 				for height := -1; height < 30; height += 5 {
 					m.Update(tea.WindowSizeMsg{Width: width, Height: height})
-					lines := strings.Split(strings.TrimSuffix(m.draw().plain(), "\n"), "\n")
+					lines := strings.Split(strings.TrimSuffix(text(m), "\n"), "\n")
 					if len(lines) > max(height, 1) {
 						t.Fatalf("%s, %d×%d: %d lines", spec, width, height, len(lines))
 					}
@@ -359,21 +378,20 @@ func TestDrawSizes(t *testing.T) {
 func TestColours(t *testing.T) {
 	m := start(t, three, nil)
 	keys(t, m, "01010")
-	screen := m.draw()
-	if text := screen.render(without); strings.Contains(text, "38;") || !strings.Contains(text, "\x1b[0;1;7mX") || !strings.Contains(text, "\x1b[0;1;4;7mX") {
-		t.Errorf("%q", text)
+	m.o.Colourless = true
+	without := m.View()
+	if strings.Contains(without.Content, "38;") || !strings.Contains(without.Content, "\x1b[1;7mX") || !strings.Contains(without.Content, "\x1b[1;4;7mX") || !without.AltScreen {
+		t.Errorf("%+v", without)
 	}
-	dark, light := screen.render(onDark), screen.render(onLight)
-	if dark == light || !strings.Contains(dark, "38;5;75mX") || !strings.Contains(light, "38;5;25mX") {
+	m.o.Colourless = false
+	dark := m.View().Content
+	m.Update(tea.BackgroundColorMsg{Color: color.White})
+	light := m.View().Content
+	if !strings.Contains(dark, "38;5;75") || strings.Contains(dark, "38;5;25m") || !strings.Contains(light, "38;5;25") || strings.Contains(light, "38;5;75") {
 		t.Errorf("%q\n%q", dark, light)
 	}
-	m.Update(tea.BackgroundColorMsg{Color: color.White})
-	if v := m.View(); v.Content != light {
-		t.Errorf("%q", v.Content)
-	}
-	m.o.Colourless = true
-	if v := m.View(); v.Content != screen.render(without) || !v.AltScreen {
-		t.Errorf("%+v", v)
+	if strings.Contains(dark, "\x1b]") {
+		t.Errorf("links are sent to the terminal: %q", dark)
 	}
 }
 
@@ -395,11 +413,11 @@ func TestEnd(t *testing.T) {
 		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
 		expect(t, m, ": 1: tie in 8 → lose in 8; better: ")
 		reversed := 0
-		for y, row := range m.draw().cells {
-			for x, c := range row {
-				if c.reverse {
-					if reversed++; c.char != 'X' || x != 4 {
-						t.Errorf("%q at %d, %d is reversed", c.char, x, y)
+		for y, line := range cells(m) {
+			for x, c := range line {
+				if c.Style.Attrs&uv.AttrReverse != 0 {
+					if reversed++; c.Content != "X" || x != 4 {
+						t.Errorf("%q at %d, %d is reversed", c.Content, x, y)
 					}
 				}
 			}
@@ -597,7 +615,7 @@ func TestWatch(t *testing.T) {
 func TestWatchUndo(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = watching })
 	keys(t, m, "uu")
-	thinking := m.key("space", " ")
+	thinking := m.key(press("<space>"))
 	if !m.thinking || thinking == nil {
 		t.Fatal("no machine thinks")
 	}
@@ -675,16 +693,21 @@ func TestHint(t *testing.T) {
 	expect(t, m, "you have won after 5 moves")
 }
 
-// clickOn clicks at what means this.
+// clickOn clicks at what means this: a link, or a square.
 func clickOn(t *testing.T, m *model, what any) tea.Cmd {
 	t.Helper()
-	for _, z := range m.draw().zones {
-		if z.press == what {
-			_, cmd := m.Update(tea.MouseClickMsg{X: z.from, Y: z.y, Button: tea.MouseLeft})
-			return cmd
+	if at, ok := what.(board.Place); ok {
+		what = linkTo(at)
+	}
+	for y, line := range cells(m) {
+		for x, c := range line {
+			if c.Link.URL == what {
+				_, cmd := m.Update(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+				return cmd
+			}
 		}
 	}
-	t.Fatalf("nothing to click at for %v:\n%s", what, m.draw().plain())
+	t.Fatalf("nothing to click at for %v:\n%s", what, text(m))
 	return nil
 }
 
@@ -719,7 +742,7 @@ func TestPaths(t *testing.T) {
 func TestMouse(t *testing.T) {
 	at := func(m *model, what any) tea.Cmd { return clickOn(t, m, what) }
 	m := start(t, three, nil)
-	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, pick(0), "U"} {
+	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, "move:0", "key:U"} {
 		perform(t, m, at(m, what))
 	}
 	if got := strings.Join(m.names, " "); got != "1 2 0" || len(m.h.Names()) != 2 {
@@ -757,8 +780,8 @@ func TestMouse(t *testing.T) {
 	}
 	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
 	expect(t, m, "there is no move")
-	perform(t, m, at(m, "N"))
-	perform(t, m, at(m, pick(2)))
+	perform(t, m, at(m, "key:N"))
+	perform(t, m, at(m, "key:3"))
 	if m.mode != playing || len(m.names) != 0 {
 		t.Error(m.mode, m.names)
 	}
@@ -780,12 +803,22 @@ func TestHelp(t *testing.T) {
 	keys(t, m, strings.Repeat("<down>", 200))
 	expect(t, m, "  0 1 2 3 4 5 6\n Esc closes") // the end of the rules
 	keys(t, m, "<up><up>")
-	if strings.Contains(m.draw().plain(), "0 1 2 3") {
+	if strings.Contains(text(m), "0 1 2 3") {
 		t.Error("up does nothing")
+	}
+	end := m.scroll
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
+	if m.scroll >= end || m.mode != helping {
+		t.Error("the wheel does nothing", m.scroll, m.mode)
 	}
 	keys(t, m, "<esc>0")
 	if m.mode != playing || len(m.names) != 1 {
 		t.Error(m.mode, m.names)
+	}
+	keys(t, m, "?")
+	m.Update(tea.MouseClickMsg{X: 1, Y: 1, Button: tea.MouseLeft})
+	if m.mode != playing {
+		t.Error("a click does not close the help")
 	}
 }
 
@@ -795,7 +828,6 @@ func TestFiles(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "games")
 	m := start(t, three, func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "0")
-	m.prompt = "x"
 	keys(t, m, "s") // the name that is offered is replaced
 	m.Update(tea.PasteMsg{Content: name + "\n"})
 	expect(t, m, "save in: ")
@@ -843,8 +875,7 @@ func TestFilesRefused(t *testing.T) {
 		{"sother<enter>", "saved in other"},
 	} {
 		m := start(t, three, nil)
-		m.prompt = " "
-		keys(t, m, tt.keys[:1]+"<backspace>"+tt.keys[1:])
+		keys(t, m, tt.keys[:1]+"<ctrl+u>"+tt.keys[1:])
 		if m.message != tt.message || m.mode != playing {
 			t.Errorf("%s: %q, want %q", tt.keys, m.message, tt.message)
 		}
@@ -890,7 +921,7 @@ func TestLate(t *testing.T) {
 	done := make(chan tea.Msg)
 	go func() { done <- cmd() }()
 	expect(t, m, "X (machine) is thinking …")
-	m.key("n", "n")
+	m.key(press("n"))
 	if ctx.Err() == nil {
 		t.Error("it was not asked to stop")
 	}
@@ -905,7 +936,7 @@ func TestLate(t *testing.T) {
 	if len(m.names) != 0 || m.advice.Best == 2 {
 		t.Error("its result is used", m.names, m.advice.Best)
 	}
-	m.key("2", "2")
+	m.key(press("2"))
 	m.Update(moved{turn: m.turn, err: errors.New("tired")})
 	expect(t, m, "the machine cannot move: tired")
 	expect(t, m, "X (machine) is paused")
@@ -930,16 +961,16 @@ func FuzzKeys(f *testing.F) {
 	f.Add("0 1u\x03", uint8(0))
 	f.Add("a1-+vnx2 <h", uint8(1))
 	specs := []string{three, "quickcross width=2 height=2 connect=2", "mancala pits=2 stones=1", "dodgem size=2"}
-	names := []string{"enter", "esc", "left", "right", "up", "down", "tab", "shift+tab", "backspace", "space", "", "ctrl+l"}
+	names := []string{"<enter>", "<esc>", "<left>", "<right>", "<up>", "<down>", "<tab>", "<shift+tab>", "<backspace>", "<space>", "", "<ctrl+l>", "<ctrl+u>"}
 	f.Fuzz(func(t *testing.T, text string, which uint8) {
 		m := newModel(Options{Game: solved.Game(t, specs[int(which)%len(specs)]), Search: search.Options{Memory: 1 << 16}, Parse: all.Kinds().Parse})
 		defer m.close()
 		m.arrive()
 		for _, r := range text {
 			if r < ' ' {
-				m.key(names[int(r)%len(names)], "")
+				m.key(press(names[int(r)%len(names)]))
 			} else {
-				m.key(string(r), string(r))
+				m.key(press(string(r)))
 			}
 			m.click(int(r)%80, int(r)/80%24)
 			m.draw()
@@ -953,13 +984,42 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// TestControlCharacters checks that a file name cannot send control sequences to the
+// TestControlCharacters checks that the text of an error, and a file name, cannot send control sequences to the
 // terminal.
 func TestControlCharacters(t *testing.T) {
+	styles := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	check := func(m *model, part string) {
+		t.Helper()
+		screen := styles.ReplaceAllString(m.View().Content, "")
+		if strings.ContainsFunc(screen, func(r rune) bool { return r != '\n' && !unicode.IsGraphic(r) }) || !strings.Contains(screen, part) {
+			t.Errorf("the screen is %q", screen)
+		}
+	}
 	m := start(t, three, nil)
-	m.show("", errors.New("open \x1b[2J\u009b2J\n: no such file"))
-	if got := m.draw().plain(); strings.ContainsAny(got, "\x1b\u009b") || !strings.Contains(got, "no such file") {
-		t.Errorf("the screen is %q", got)
+	m.show("", errors.New("open \x1b[2J\u009b2J\x1b]8;;x\x07\n: no such file"))
+	check(m, "no such file")
+	keys(t, m, "s")
+	for _, where := range []string{"", "<left>", "<left>"} { // also below the cursor
+		m.Update(tea.PasteMsg{Content: "a\x1b[2J\u009b\u202e\u200bb\x07"})
+		keys(t, m, where)
+		check(m, "save in: a")
+	}
+}
+
+// TestFileName checks that a file name can be edited, that text replaces one that is only offered, and that Backspace edits it.
+func TestFileName(t *testing.T) {
+	m := start(t, three, nil)
+	for _, tt := range []struct{ keys, name string }{
+		{"s", "games.txt"}, {"s<backspace>x", "games.txx"}, {"sab<left>c", "acb"}, {"sab<ctrl+u>d e", "d e"}, {"o", "d e"}, {"o<left>f", "d fe"},
+	} {
+		keys(t, m, tt.keys)
+		if got := m.prompt.Value(); got != tt.name || m.mode != naming {
+			t.Errorf("%s: %q, want %q", tt.keys, got, tt.name)
+		}
+		keys(t, m, "<esc>")
+		if m.mode != playing {
+			t.Errorf("%s: mode %d after Esc", tt.keys, m.mode)
+		}
 	}
 }
 
@@ -990,11 +1050,11 @@ func TestPaste(t *testing.T) {
 				for _, r := range test.text {
 					switch r {
 					case '\r':
-						m.key("enter", "")
+						m.key(press("<enter>"))
 					case '\n':
-						m.key("ctrl+j", "")
+						m.key(press("<ctrl+j>"))
 					default:
-						m.key(string(r), string(r))
+						m.key(press(string(r)))
 					}
 				}
 			}

@@ -4,7 +4,7 @@
 // background.
 //
 // The model (model.go, keys.go) receives messages and does not know the terminal; the
-// drawing (view.go, screen.go) is a function of the model. Package analysis computes
+// drawing (view.go, board.go) is a function of the model. Package analysis computes
 // values, an opponent (opponent.go) chooses the machine's moves; both work in the
 // background, and results that come too late are dropped. The place of a move on the board
 // is derived from the pictures (package board).

@@ -251,7 +251,7 @@ func TestTUIThinks(t *testing.T) {
 	term := terminal.Start(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)
 	screen := term.Shows(`you win in 11(.|\n)*best: `)
 	term.Types(regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1])
-	term.Shows(`O \(machine\) is thinking …\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
+	term.Shows(`O \(machine\) is thinking\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
 	term.Types("\x03")
 	term.Ends(130)
 }

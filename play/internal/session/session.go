@@ -60,10 +60,13 @@ func (s *Session) Play(name string) error {
 	return nil
 }
 
-// Undo takes back moves to where a person was last to move; if no person plays, one move, and the machine waits. It
-// reports whether there was one.
+// Undo takes back moves to where a person was last to move, or to the beginning; if no person plays, one move. A machine
+// that is then to move waits. Undo reports whether there was a move.
 func (s *Session) Undo() bool {
 	back := s.h.Since(func(p game.Player) bool { return s.People[p] || s.Persons() == 0 })
+	if back == 0 {
+		back = len(s.h.Names())
+	}
 	for range back {
 		s.h.Undo()
 	}
@@ -168,14 +171,20 @@ func (s *Session) text(e End) string {
 		return "a tie" + after
 	}
 	winner := e.Outcome.Winner()
-	text := player.Who(s.h.Game(), winner) + " has won"
-	if s.Persons() == 1 {
-		if text = "you have lost"; s.People[winner] {
-			text = "you have won"
-		}
-	}
 	if e.Reason == referee.Resigned {
 		after += ": " + s.Who(winner.Other()) + " resigned"
 	}
-	return text + after
+	return s.Winner(winner, "has won", "you have won", "you have lost") + after
+}
+
+// Winner says that a player wins: with the name and these words or, if only one player is a person, that this one wins or
+// loses.
+func (s *Session) Winner(p game.Player, wins, win, lose string) string {
+	switch {
+	case s.Persons() != 1:
+		return player.Who(s.h.Game(), p) + " " + wins
+	case s.People[p]:
+		return win
+	}
+	return lose
 }

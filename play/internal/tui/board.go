@@ -45,9 +45,9 @@ func (m *model) board() grid {
 
 // grid returns the board, with squares as wide as the widest, and at least as wide as least.
 func (m *model) grid(marks bool, least int) grid {
-	b := grid{Picture: m.g.Picture(m.h.Position()), squares: make(map[board.Place]square), cell: least}
+	b := grid{Picture: m.g.Picture(m.History().Position()), squares: make(map[board.Place]square), cell: least}
 	changed := slices.Clone(m.clicked)
-	if before := m.h.Clone(); before.Undo() {
+	if before := m.History().Clone(); before.Undo() {
 		changed = append(changed, board.Changes(m.g.Picture(before.Position()), b.Picture)...)
 	}
 	for y, strokes := range b.Strokes() {
@@ -169,7 +169,7 @@ func (m *model) marked() map[board.Place]int {
 		case i == m.selected || j == m.selected:
 			return i == m.selected
 		}
-		return m.g.Values().Better(m.h.Turn(), a.Child, b.Child)
+		return m.g.Values().Better(m.History().Turn(), a.Child, b.Child)
 	}
 	at := make(map[board.Place]int)
 	for i, s := range m.spots {

@@ -76,9 +76,9 @@ func (m *model) recall() {
 		ignored(err)
 	default:
 		if m.o.Seats != nil {
-			m.seats = *m.o.Seats
+			m.People = *m.o.Seats
 		}
-		m.paused = !m.seats[m.h.Turn()]
+		m.Paused = !m.People[m.History().Turn()]
 		if !m.bad {
 			m.show("your unfinished game; N starts a new one", nil)
 		}
@@ -93,8 +93,8 @@ func (m *model) apply(s settings, level int) {
 		m.level = level
 	}
 	if s.People != nil && m.o.Seats == nil {
-		m.seats = *s.People
-		m.choice = choiceOf(m.seats)
+		m.People = *s.People
+		m.choice = choiceOf(m.People)
 	}
 }
 
@@ -117,10 +117,10 @@ func (m *model) keep() error {
 	if m.o.Unfinished == "" {
 		return err
 	}
-	if len(m.h.Names()) == 0 && m.saved == nil { // no game has begun
+	if len(m.History().Names()) == 0 && m.saved == nil { // no game has begun
 		return err
 	}
-	if m.over || len(m.h.Names()) == 0 {
+	if m.over || len(m.History().Names()) == 0 {
 		if gone := os.Remove(m.o.Unfinished); !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
@@ -128,7 +128,7 @@ func (m *model) keep() error {
 	}
 	var text bytes.Buffer
 	referee.WriteHeading(&text, "")
-	played(m.h, m.players()).Write(&text)
+	played(m.History(), m.players()).Write(&text)
 	return errors.Join(err, replace(m.o.Unfinished, text.Bytes()))
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/play/internal/board"
-	"github.com/treereduce/treereduce/play/internal/player"
 )
 
 // A command is the action of a key during a play. The small letter has the same action, if
@@ -42,7 +41,7 @@ var commands = []command{
 	{"C", "sides", "swap sides with the machine", (*model).sides},
 	{"N", "new", "start a new game", func(m *model) tea.Cmd {
 		m.mode = choosing
-		m.choice = choiceOf(m.seats)
+		m.choice = choiceOf(m.People)
 		return m.arrive()
 	}},
 	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
@@ -240,7 +239,7 @@ func (m *model) typedKey(text string) tea.Cmd {
 }
 
 // mayMove reports whether a person is to move.
-func (m *model) mayMove() bool { return !m.over && m.seats[m.h.Turn()] }
+func (m *model) mayMove() bool { return !m.over && m.People[m.History().Turn()] }
 
 // starting returns the moves whose names start with text, if a person is to move.
 func (m *model) starting(text string) (which []int) {
@@ -258,7 +257,7 @@ func (m *model) cannot(text string) error {
 	case m.over:
 		return errors.New("the game is over: N starts a new one, U undoes a move")
 	case !m.mayMove():
-		return fmt.Errorf("%s is to move", m.who(m.h.Turn()))
+		return fmt.Errorf("%s is to move", m.Who(m.History().Turn()))
 	}
 	return fmt.Errorf("no move starts with %q", text)
 }
@@ -361,7 +360,7 @@ func (m *model) clickSquare(at board.Place) tea.Cmd {
 		m.show("", m.cannot(""))
 		return nil
 	}
-	pic := m.g.Picture(m.h.Position())
+	pic := m.g.Picture(m.History().Position())
 	again := slices.Contains(m.clicked, at)
 	squares := m.clicked
 	if !again {
@@ -402,16 +401,4 @@ func (m *model) wheel(msg tea.MouseWheelMsg) tea.Cmd {
 		m.selectNext(by)
 	}
 	return nil
-}
-
-// who returns the name of a player for the screen.
-func (m *model) who(p game.Player) string {
-	name := player.Who(m.g, p)
-	switch {
-	case !m.seats[p]:
-		return name + " (machine)"
-	case m.people() == 1:
-		return name + " (you)"
-	}
-	return name
 }

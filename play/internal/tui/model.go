@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
+	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -29,19 +30,15 @@ type model struct {
 	width, height int
 	dark          bool // the terminal has a dark background
 
-	// The play. names may be longer than the moves of h: the rest has been taken back.
-	names  []string
-	h      *player.History
-	over   bool // play has ended as ended describes
-	ended  referee.Played
+	*session.Session
+	over   bool // play has ended, as end describes
+	end    session.End
 	judged []analysis.Judgment // the moves of a play that is over; nil: not yet
 
-	seats  [2]bool // whether First and Second are people
 	levels []level
 	level  int
 	marks  bool // moves are marked
 	line   bool // best play is shown
-	paused bool // the machine waits
 
 	// The position: its moves, and the advice so far.
 	moves    []game.Move
@@ -139,11 +136,11 @@ func newModel(o Options) *model {
 		mode: choosing, message: o.Notice, bad: o.Notice != "",
 	}
 	m.levels, m.level = levels(o.Table != nil, o.Level)
-	m.seats = choices[0].seats
+	seats := choices[0].seats
 	if o.Seats != nil {
-		m.seats, m.mode = *o.Seats, playing
+		seats, m.mode = *o.Seats, playing
 	}
-	m.h = player.NewHistory(m.g)
+	m.Session = session.New(player.NewHistory(m.g), seats)
 	m.settings = settings{Values: true}
 	m.recall()
 	return m
@@ -222,23 +219,20 @@ func (m *model) arrive() tea.Cmd {
 	m.turn++
 	m.thinking, m.asked = false, false
 	m.typed, m.clicked, m.selected = "", nil, -1
-	var outcome game.Outcome
-	var reason referee.Reason
-	if outcome, reason, m.over = referee.Ended(m.h, game.DrawRuleOf(m.g)); m.over {
-		m.ended = referee.Played{Outcome: outcome, Reason: reason}
+	if m.end, m.over = m.End(); m.over {
 		m.moves, m.spots, m.advice, m.judged = nil, nil, analysis.Report{Best: -1}, nil
 		return m.judge()
 	}
-	m.moves = m.h.Moves()
-	m.spots = board.Spots(m.g, m.h.Position(), m.moves)
+	m.moves = m.History().Moves()
+	m.spots = board.Spots(m.g, m.History().Position(), m.moves)
 	for _, move := range m.moves {
 		for _, r := range move.Name {
 			m.initials[r] = true
 			break
 		}
 	}
-	m.advice = m.analyzer.Begin(m.h.Position())
-	if m.seats[m.h.Turn()] || m.paused || m.mode == choosing {
+	m.advice = m.analyzer.Begin(m.History().Position())
+	if m.People[m.History().Turn()] || m.Paused || m.mode == choosing {
 		return m.advise()
 	}
 	m.thinking = true
@@ -274,7 +268,7 @@ const judgeTime = 300 * time.Millisecond
 
 // judge finds the mistakes of a play that is over.
 func (m *model) judge() tea.Cmd {
-	turn, ctx, h, z := m.turn, m.ctx, m.h.Clone(), m.analyzer
+	turn, ctx, h, z := m.turn, m.ctx, m.History().Clone(), m.analyzer
 	return func() tea.Msg {
 		reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
 		if err != nil {
@@ -294,7 +288,7 @@ func (a advised) next() tea.Msg {
 
 // think starts the machine's choice of a move.
 func (m *model) think() tea.Cmd {
-	turn, ctx, h, l, op, pace := m.turn, m.ctx, m.h.Clone(), m.levels[m.level], m.opponent, m.o.Pace
+	turn, ctx, h, l, op, pace := m.turn, m.ctx, m.History().Clone(), m.levels[m.level], m.opponent, m.o.Pace
 	return func() tea.Msg {
 		least := time.After(pace)
 		name, err := op.move(ctx, h, l)
@@ -309,94 +303,55 @@ func (m *model) think() tea.Cmd {
 // moved handles the machine's choice.
 func (m *model) moved(msg moved) tea.Cmd {
 	if msg.err != nil {
-		m.paused = true
+		m.Paused = true
 		m.show("", fmt.Errorf("the machine cannot move: %w", msg.err))
 		return m.arrive()
 	}
 	return m.play(msg.name)
 }
 
-// play makes a move. The moves that were taken back remain available for redo if the first
-// of them is this move.
+// play makes a move.
 func (m *model) play(name string) tea.Cmd {
-	at := len(m.h.Names())
-	if err := m.h.Play(name); err != nil {
+	if err := m.Play(name); err != nil {
 		m.show("", err)
 		return nil
-	}
-	if at == len(m.names) || m.names[at] != name {
-		m.names = append(slices.Clone(m.names[:at]), name)
 	}
 	m.show("", nil)
 	return m.arrive()
 }
 
 // undo takes back moves to where a person was last to move; if no person plays, one move.
-func (m *model) undo() tea.Cmd {
-	at := len(m.h.Names())
-	if at == 0 {
-		m.show("nothing to undo", nil)
-		return nil
-	}
-	to := at - 1
-	for to > 0 && m.people() > 0 && !m.seats[m.h.Mover(to)] {
-		to--
-	}
-	for range at - to {
-		m.h.Undo()
-	}
-	return m.stop("")
-}
+func (m *model) undo() tea.Cmd { return m.moveTo(m.Undo(), "nothing to undo") }
 
 // redo makes moves again that were taken back, as many as one undo takes back.
-func (m *model) redo() tea.Cmd {
-	if len(m.h.Names()) == len(m.names) {
-		m.show("nothing to redo", nil)
+func (m *model) redo() tea.Cmd { return m.moveTo(m.Redo(), "nothing to redo") }
+
+// moveTo shows the position of the session or, if that is not another one, a message.
+func (m *model) moveTo(other bool, message string) tea.Cmd {
+	if !other {
+		m.show(message, nil)
 		return nil
 	}
-	for {
-		if m.h.Play(m.names[len(m.h.Names())]) != nil || len(m.h.Names()) == len(m.names) ||
-			m.people() == 0 || m.seats[m.h.Turn()] {
-			return m.stop("")
-		}
-	}
-}
-
-// stop calls arrive, with the machine paused if it is its turn.
-func (m *model) stop(message string) tea.Cmd {
-	m.paused = !m.seats[m.h.Turn()]
-	m.show(message, nil)
+	m.show("", nil)
 	return m.arrive()
-}
-
-// people returns the number of players who are people.
-func (m *model) people() (n int) {
-	for _, person := range m.seats {
-		if person {
-			n++
-		}
-	}
-	return n
 }
 
 // sides exchanges the sides of the players.
 func (m *model) sides() tea.Cmd {
-	if m.people() != 1 {
-		m.show("there is no machine to swap sides with", nil)
+	if err := m.Swap(); err != nil {
+		m.show(err.Error(), nil)
 		return nil
 	}
-	m.seats[0], m.seats[1] = m.seats[1], m.seats[0]
-	m.paused = false
 	m.show("", nil)
 	return m.arrive()
 }
 
 // pause stops the machine, or lets it go on.
 func (m *model) pause() tea.Cmd {
-	if m.people() == 2 {
+	if m.Persons() == 2 {
 		return nil
 	}
-	m.paused = !m.paused
+	m.Paused = !m.Paused
 	m.show("", nil)
 	return m.arrive()
 }
@@ -438,16 +393,15 @@ func (m *model) hint() tea.Cmd {
 
 // begin begins a new game.
 func (m *model) begin(seats [2]bool) tea.Cmd {
-	m.seats, m.mode, m.paused = seats, playing, false
+	m.Session, m.mode, m.saved = session.New(player.NewHistory(m.g), seats), playing, []string{}
 	m.settings.People = &seats
-	m.h, m.names, m.saved = player.NewHistory(m.g), nil, []string{}
 	m.show("", nil)
 	return m.arrive()
 }
 
 // players returns the names of the players for a file.
 func (m *model) players() (names [2]string) {
-	for i, person := range m.seats {
+	for i, person := range m.People {
 		if names[i] = m.levels[m.level].String(); person {
 			names[i] = humanName
 		}
@@ -457,7 +411,7 @@ func (m *model) players() (names [2]string) {
 
 // save saves the play in the background.
 func (m *model) save(name string) tea.Cmd {
-	p, parse := played(m.h.Clone(), m.players()), m.o.Parse
+	p, parse := played(m.History().Clone(), m.players()), m.o.Parse
 	return func() tea.Msg { return saved{name, p.Moves, save(name, p, parse)} }
 }
 
@@ -480,7 +434,9 @@ func (m *model) loaded(msg loaded) tea.Cmd {
 		m.show("", msg.err)
 		return nil
 	}
-	return m.stop(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name))
+	m.Paused = !m.People[m.History().Turn()]
+	m.show(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name), nil)
+	return m.arrive()
 }
 
 // adopt replaces the play by one from a file.
@@ -494,16 +450,13 @@ func (m *model) adopt(name string, p referee.Played) error {
 			return err
 		}
 	}
-	m.h, m.names, m.saved, m.mode = h, p.Moves, p.Moves, playing
-	for i, name := range p.Players {
-		m.seats[i] = name == humanName
-	}
+	m.Session, m.saved, m.mode = session.New(h, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName}), p.Moves, playing
 	return nil
 }
 
 // quit quits, unless there is a play that is not saved: then it asks once.
 func (m *model) quit() tea.Cmd {
-	if moves := m.h.Names(); len(moves) == 0 || slices.Equal(moves, m.saved) || m.asked {
+	if moves := m.History().Names(); len(moves) == 0 || slices.Equal(moves, m.saved) || m.asked {
 		return tea.Quit
 	}
 	m.asked = true

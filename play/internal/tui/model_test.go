@@ -408,7 +408,7 @@ func TestEnd(t *testing.T) {
 	} {
 		m := start(t, three, nil)
 		keys(t, m, tt.keys)
-		m.seats = *tt.seats
+		m.People = *tt.seats
 		expect(t, m, tt.end)
 		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
 		expect(t, m, ": 1: tie in 8 → lose in 8; better: ")
@@ -443,8 +443,8 @@ func TestTyping(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
 	keys(t, m, "1")
 	expect(t, m, "> 1")
-	if m.selected != 1 || len(m.names) != 0 {
-		t.Error(m.selected, m.names)
+	if m.selected != 1 || len(m.Moves()) != 0 {
+		t.Error(m.selected, m.Moves())
 	}
 	keys(t, m, "2")
 	expect(t, m, `no move starts with "12"`)
@@ -452,11 +452,11 @@ func TestTyping(t *testing.T) {
 	expect(t, m, `no move starts with "12"`)
 	keys(t, m, "<backspace>1")
 	expect(t, m, "> 11")
-	if m.selected != 11 || len(m.names) != 0 || m.message != "" {
-		t.Error(m.selected, m.names)
+	if m.selected != 11 || len(m.Moves()) != 0 || m.message != "" {
+		t.Error(m.selected, m.Moves())
 	}
 	keys(t, m, "<enter>1<backspace><esc>1<enter>3x")
-	if got := strings.Join(m.names, " "); got != "11 1 3" {
+	if got := strings.Join(m.Moves(), " "); got != "11 1 3" {
 		t.Error(got)
 	}
 	m = start(t, "quickcross width=8 height=2 connect=2", nil)
@@ -465,8 +465,8 @@ func TestTyping(t *testing.T) {
 	keys(t, m, "<enter>")
 	expect(t, m, `"h" is not a complete move`)
 	keys(t, m, "1-<enter>H") // H is still the hint
-	if len(m.names) != 1 || m.selected < 0 {
-		t.Error(m.names, m.selected)
+	if len(m.Moves()) != 1 || m.selected < 0 {
+		t.Error(m.Moves(), m.selected)
 	}
 	keys(t, m, "h3")
 	expect(t, m, `no move starts with "h3"`)
@@ -480,11 +480,11 @@ func TestTypingEarly(t *testing.T) {
 	keys(t, m, "a1<enter>a2<enter>")
 	keys(t, m, "a1b1<enter>")
 	expect(t, m, `no move starts with "a1b1"`)
-	if got := strings.Join(m.names, " "); got != "a1 a2" {
+	if got := strings.Join(m.Moves(), " "); got != "a1 a2" {
 		t.Error(got)
 	}
 	keys(t, m, "<esc>b1")
-	if len(m.names) != 2 {
+	if len(m.Moves()) != 2 {
 		t.Error("a name of two letters is played without Enter")
 	}
 	keys(t, m, "<enter>b2<enter>a")
@@ -492,7 +492,7 @@ func TestTypingEarly(t *testing.T) {
 	keys(t, m, "c1<enter>")
 	expect(t, m, `no move starts with "ac1"`)
 	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
-	if got := strings.Join(m.names, " "); got != "a1 a2 b1 b2 c1" {
+	if got := strings.Join(m.Moves(), " "); got != "a1 a2 b1 b2 c1" {
 		t.Error(got)
 	}
 	// If all names have one digit, nothing needs to be cleared.
@@ -500,7 +500,7 @@ func TestTypingEarly(t *testing.T) {
 	keys(t, m, "0000")
 	expect(t, m, `no move starts with "0"`)
 	keys(t, m, "1")
-	if got := strings.Join(m.names, " "); got != "0 0 0 1" {
+	if got := strings.Join(m.Moves(), " "); got != "0 0 0 1" {
 		t.Error(got)
 	}
 }
@@ -509,15 +509,15 @@ func TestTypingEarly(t *testing.T) {
 // commands, in every turn.
 func TestSmallLetters(t *testing.T) {
 	m := start(t, "mnk width=3 height=3 connect=3", nil)
-	m.seats, m.paused = *youSecond, true
+	m.People, m.Paused = *youSecond, true
 	keys(t, m, "c")
-	if m.seats != *youSecond {
+	if m.People != *youSecond {
 		t.Error("c has changed sides")
 	}
 	expect(t, m, "X (machine) is to move")
 	m = start(t, three, func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "c")
-	if m.seats != *youSecond {
+	if m.People != *youSecond {
 		t.Error("c has not changed sides")
 	}
 }
@@ -538,8 +538,8 @@ func TestSelecting(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
 	expect(t, m, "[")
 	keys(t, m, "<down><enter>")
-	if m.names[0] != "a2" {
-		t.Error(m.names)
+	if m.Moves()[0] != "a2" {
+		t.Error(m.Moves())
 	}
 	keys(t, m, "<enter>")
 	expect(t, m, "type a move")
@@ -550,22 +550,22 @@ func TestSelecting(t *testing.T) {
 func TestUndo(t *testing.T) {
 	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youFirst, 2 })
 	keys(t, m, "00")
-	if len(m.names) != 4 {
-		t.Fatal(m.names)
+	if len(m.Moves()) != 4 {
+		t.Fatal(m.Moves())
 	}
-	all := strings.Join(m.names, " ")
+	all := strings.Join(m.Moves(), " ")
 	for _, tt := range []struct {
 		keys string
 		at   int
 	}{{"u", 2}, {"u", 0}, {"u", 0}, {"r", 2}, {"r", 4}, {"r", 4}, {"uu", 0}, {"0", 2}, {"r", 4}} {
 		keys(t, m, tt.keys)
-		if got := len(m.h.Names()); got != tt.at || tt.keys != "0" && strings.Join(m.names, " ") != all {
-			t.Errorf("%s: at %d of %v, want %d", tt.keys, got, m.names, tt.at)
+		if got := len(m.History().Names()); got != tt.at || tt.keys != "0" && strings.Join(m.Moves(), " ") != all {
+			t.Errorf("%s: at %d of %v, want %d", tt.keys, got, m.Moves(), tt.at)
 		}
 	}
 	keys(t, m, "uu3")
-	if len(m.names) != 2 || m.names[0] != "3" {
-		t.Error(m.names)
+	if len(m.Moves()) != 2 || m.Moves()[0] != "3" {
+		t.Error(m.Moves())
 	}
 }
 
@@ -573,18 +573,18 @@ func TestUndo(t *testing.T) {
 // after an undo to the initial position.
 func TestSecond(t *testing.T) {
 	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youSecond, 2 })
-	if len(m.names) != 1 {
-		t.Fatal(m.names)
+	if len(m.Moves()) != 1 {
+		t.Fatal(m.Moves())
 	}
 	keys(t, m, "u")
 	expect(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
-	if len(m.names) != 1 || m.h.Turn() != game.Second {
-		t.Error(m.names)
+	if len(m.Moves()) != 1 || m.History().Turn() != game.Second {
+		t.Error(m.Moves())
 	}
 	keys(t, m, "c") // now the machine is O
-	if len(m.names) != 2 || m.seats != *youFirst {
-		t.Error(m.names, m.seats)
+	if len(m.Moves()) != 2 || m.People != *youFirst {
+		t.Error(m.Moves(), m.People)
 	}
 	keys(t, m, "n3c")
 	expect(t, m, "there is no machine to swap sides with")
@@ -602,8 +602,8 @@ func TestWatch(t *testing.T) {
 		at  int
 	}{{"u", 7}, {"u", 6}, {"r", 7}, {"u", 6}} {
 		keys(t, m, tt.key)
-		if got := len(m.h.Names()); got != tt.at || len(m.names) != 9 {
-			t.Fatalf("%s: after %d of %d moves, want %d", tt.key, got, len(m.names), tt.at)
+		if got := len(m.History().Names()); got != tt.at || len(m.Moves()) != 9 {
+			t.Fatalf("%s: after %d of %d moves, want %d", tt.key, got, len(m.Moves()), tt.at)
 		}
 	}
 	keys(t, m, "<space>")
@@ -621,8 +621,8 @@ func TestWatchUndo(t *testing.T) {
 	}
 	keys(t, m, "u")
 	perform(t, m, thinking)
-	if got := len(m.h.Names()); got != 6 || m.thinking || !m.paused {
-		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.paused)
+	if got := len(m.History().Names()); got != 6 || m.thinking || !m.Paused {
+		t.Errorf("after %d moves, thinking: %v, paused: %v, want 6, and nothing to go on", got, m.thinking, m.Paused)
 	}
 	expect(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
@@ -643,8 +643,8 @@ func TestNewGame(t *testing.T) {
 		m := start(t, three, func(o *Options) { o.Seats = nil })
 		expect(t, m, "1  you move first")
 		keys(t, m, tt.keys)
-		if m.seats != tt.seats || len(m.names) != tt.moves || m.mode != playing {
-			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.seats, m.names, m.mode)
+		if m.People != tt.seats || len(m.Moves()) != tt.moves || m.mode != playing {
+			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.People, m.Moves(), m.mode)
 		}
 	}
 }
@@ -681,12 +681,12 @@ func TestLevels(t *testing.T) {
 func TestHint(t *testing.T) {
 	m := start(t, three, nil)
 	keys(t, m, "0102")
-	m.seats = *youFirst
+	m.People = *youFirst
 	for seats, words := range map[*[2]bool]string{youSecond: "you lose in 1", twoPeople: "X wins in 1", watching: "X wins in 1"} {
-		m.seats = *seats
+		m.People = *seats
 		expect(t, m, words)
 	}
-	m.seats = *youFirst
+	m.People = *youFirst
 	keys(t, m, "vh")
 	expect(t, m, "0 is best: you win in 1")
 	keys(t, m, "<enter>")
@@ -729,11 +729,11 @@ func TestPaths(t *testing.T) {
 	}
 	clickOn(t, m, board.Place{X: 0, Y: 4})
 	clickOn(t, m, board.Place{X: 4, Y: 4})
-	if got := strings.Join(m.names, " "); got != "a3 c1 a2 b1 a1xc1" {
+	if got := strings.Join(m.Moves(), " "); got != "a3 c1 a2 b1 a1xc1" {
 		t.Error(got)
 	}
 	m = clicked("dobutsu", board.Place{X: 1, Y: 4}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 2}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 6}, board.Place{X: 0, Y: 4})
-	if got := strings.Join(m.names, " "); got != "Cb3b2 Ec1b2 C*a3" {
+	if got := strings.Join(m.Moves(), " "); got != "Cb3b2 Ec1b2 C*a3" {
 		t.Error(got)
 	}
 }
@@ -745,8 +745,8 @@ func TestMouse(t *testing.T) {
 	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, "move:0", "key:U"} {
 		perform(t, m, at(m, what))
 	}
-	if got := strings.Join(m.names, " "); got != "1 2 0" || len(m.h.Names()) != 2 {
-		t.Error(got, m.h.Names())
+	if got := strings.Join(m.Moves(), " "); got != "1 2 0" || len(m.History().Names()) != 2 {
+		t.Error(got, m.History().Names())
 	}
 	m = start(t, "quickcross width=2 height=2 connect=2", nil)
 	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
@@ -761,29 +761,29 @@ func TestMouse(t *testing.T) {
 	}
 	perform(t, m, at(m, board.Place{X: 0, Y: 1}))
 	keys(t, m, "<enter>")
-	if m.names[0] != "a2|" {
-		t.Error(m.names)
+	if m.Moves()[0] != "a2|" {
+		t.Error(m.Moves())
 	}
 	m = start(t, "dodgem size=3", nil)
 	perform(t, m, at(m, board.Place{X: 0, Y: 0}))
 	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
-	if len(m.names) != 1 || m.names[0] != "a1r" {
-		t.Error(m.names)
+	if len(m.Moves()) != 1 || m.Moves()[0] != "a1r" {
+		t.Error(m.Moves())
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
 	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
 	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
 	expect(t, m, "there is no move")
 	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
-	if got := strings.Join(m.names, " "); got != "0 6" {
+	if got := strings.Join(m.Moves(), " "); got != "0 6" {
 		t.Error(got)
 	}
 	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
 	expect(t, m, "there is no move")
 	perform(t, m, at(m, "key:N"))
 	perform(t, m, at(m, "key:3"))
-	if m.mode != playing || len(m.names) != 0 {
-		t.Error(m.mode, m.names)
+	if m.mode != playing || len(m.Moves()) != 0 {
+		t.Error(m.mode, m.Moves())
 	}
 	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
 	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
@@ -812,8 +812,8 @@ func TestHelp(t *testing.T) {
 		t.Error("the wheel does nothing", m.scroll, m.mode)
 	}
 	keys(t, m, "<esc>0")
-	if m.mode != playing || len(m.names) != 1 {
-		t.Error(m.mode, m.names)
+	if m.mode != playing || len(m.Moves()) != 1 {
+		t.Error(m.mode, m.Moves())
 	}
 	keys(t, m, "?")
 	m.Update(tea.MouseClickMsg{X: 1, Y: 1, Button: tea.MouseLeft})
@@ -834,20 +834,20 @@ func TestFiles(t *testing.T) {
 	keys(t, m, "<enter>")
 	expect(t, m, "saved in")
 	keys(t, m, "0s<enter>n1o<enter>")
-	if m.message != "human against machine:depth=8, from "+name || len(m.names) != 4 || m.seats != *youFirst || m.h.Turn() != game.First {
-		t.Error(m.message, m.names, m.seats)
+	if m.message != "human against machine:depth=8, from "+name || len(m.Moves()) != 4 || m.People != *youFirst || m.History().Turn() != game.First {
+		t.Error(m.message, m.Moves(), m.People)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil || strings.Count(string(text), "result none adjourned") != 2 || strings.Count(string(text), "treereduce games 1") != 1 {
 		t.Errorf("%s, %v", text, err)
 	}
 	again := start(t, three, func(o *Options) { o.Load = name })
-	if len(again.names) != 4 || again.mode != playing {
-		t.Error(again.names, again.mode)
+	if len(again.Moves()) != 4 || again.mode != playing {
+		t.Error(again.Moves(), again.mode)
 	}
 	keys(t, again, "c")
-	if len(again.names) != 5 {
-		t.Error("the machine does not go on", again.names)
+	if len(again.Moves()) != 5 {
+		t.Error("the machine does not go on", again.Moves())
 	}
 }
 
@@ -920,7 +920,7 @@ func TestLate(t *testing.T) {
 	}
 	done := make(chan tea.Msg)
 	go func() { done <- cmd() }()
-	expect(t, m, "X (machine) is thinking …")
+	expect(t, m, "X (machine) is thinking")
 	m.key(press("n"))
 	if ctx.Err() == nil {
 		t.Error("it was not asked to stop")
@@ -933,8 +933,8 @@ func TestLate(t *testing.T) {
 	}
 	m.Update(moved{turn: turn, name: "3"})
 	m.Update(advised{turn: turn, advice: analysis.Report{Best: 2}})
-	if len(m.names) != 0 || m.advice.Best == 2 {
-		t.Error("its result is used", m.names, m.advice.Best)
+	if len(m.Moves()) != 0 || m.advice.Best == 2 {
+		t.Error("its result is used", m.Moves(), m.advice.Best)
 	}
 	m.key(press("2"))
 	m.Update(moved{turn: m.turn, err: errors.New("tired")})
@@ -951,8 +951,8 @@ func TestTableFails(t *testing.T) {
 	expect(t, m, "the machine cannot move: table:")
 	expect(t, m, "by search:")
 	keys(t, m, "-<space>")
-	if len(m.names) != 1 {
-		t.Error(m.names)
+	if len(m.Moves()) != 1 {
+		t.Error(m.Moves())
 	}
 }
 
@@ -976,7 +976,7 @@ func FuzzKeys(f *testing.F) {
 			m.draw()
 		}
 		h := player.NewHistory(m.g)
-		for _, name := range m.names {
+		for _, name := range m.Moves() {
 			if err := h.Play(name); err != nil {
 				t.Error(err)
 			}
@@ -1058,7 +1058,7 @@ func TestPaste(t *testing.T) {
 					}
 				}
 			}
-			if got := strings.Join(m.h.Names(), " "); got != test.want || !strings.Contains(m.message, test.says) {
+			if got := strings.Join(m.History().Names(), " "); got != test.want || !strings.Contains(m.message, test.says) {
 				t.Errorf("%s, pasted %v: %q: moves %q, want %q; message %v", test.spec, pasted, test.text, got, test.want, m.message)
 			}
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
-	"github.com/treereduce/treereduce/play/internal/player"
 )
 
 // A colour is one of 256 for a dark background, and one for a light background.
@@ -206,10 +205,10 @@ func (p *panel) state(beside bool) {
 	if m.marks && !m.over {
 		p.advice()
 	}
-	if names := m.h.Names(); len(names) > 0 {
-		p.say(quiet, "last: "+names[len(names)-1]+" by "+m.who(m.h.Mover(len(names)-1)))
+	if names := m.History().Names(); len(names) > 0 {
+		p.say(quiet, "last: "+names[len(names)-1]+" by "+m.Who(m.History().Mover(len(names)-1)))
 	}
-	if m.people() < 2 {
+	if m.Persons() < 2 {
 		p.say(quiet, "machine: "+m.levels[m.level].words)
 	}
 	if beside {
@@ -229,7 +228,7 @@ func (p *panel) mistakes() {
 		known = known && j.Known()
 		if j.Mistake {
 			none = false
-			p.say(losing, fmt.Sprintf("move %d, %s: %s", i+1, m.who(m.h.Mover(i)), j.Text(m.g, m.h.At(i))))
+			p.say(losing, fmt.Sprintf("move %d, %s: %s", i+1, m.Who(m.History().Mover(i)), j.Text(m.g, m.History().At(i))))
 		}
 	}
 	switch {
@@ -280,7 +279,7 @@ func (p *panel) advice() {
 	}
 	of := ""
 	if !m.mayMove() {
-		of = " for " + m.who(m.h.Turn())
+		of = " for " + m.Who(m.History().Turn())
 	}
 	if a.Best >= 0 {
 		text := m.in(plain).Render("best"+of+": ") + m.in(plain).Bold(true).Render(a.Moves[a.Best].Name)
@@ -384,7 +383,7 @@ func (m *model) mark(w analysis.Worth) (string, colour) {
 	case !w.Known:
 		return scoreText(w.Score), plain
 	}
-	r := analysis.ResultOf(m.g, m.h.Position(), w.Value)
+	r := analysis.ResultOf(m.g, m.History().Position(), w.Value)
 	text := r.String()[:1]
 	if r != game.Draws && !w.Open {
 		text += strconv.Itoa(w.Value.Remoteness())
@@ -394,19 +393,19 @@ func (m *model) mark(w analysis.Worth) (string, colour) {
 
 // worth describes the value of the position from the point of view of the user.
 func (m *model) worth(w analysis.Worth) string {
-	r, mover := analysis.ResultOf(m.g, m.h.Position(), w.Value), m.h.Turn()
+	r, mover := analysis.ResultOf(m.g, m.History().Position(), w.Value), m.History().Turn()
 	var text string
 	switch {
 	case m.g.Values().Puzzle:
-		return notation.ValueOf(m.g, m.h.Position(), w.Value).String()
+		return notation.ValueOf(m.g, m.History().Position(), w.Value).String()
 	case r == game.Draws:
 		return "a draw: play never ends"
 	case r == game.Ties:
 		text = "tie"
 	case r == game.Loses:
-		text, _ = m.won(mover.Other(), "wins", "win", "lose")
+		text = m.Winner(mover.Other(), "wins", "you win", "you lose")
 	default:
-		text, _ = m.won(mover, "wins", "win", "lose")
+		text = m.Winner(mover, "wins", "you win", "you lose")
 	}
 	if !w.Open {
 		text += " in " + strconv.Itoa(w.Value.Remoteness())
@@ -414,45 +413,22 @@ func (m *model) worth(w analysis.Worth) string {
 	return text
 }
 
-// state describes whose turn it is, or how play has ended.
+// state returns the state of the session in words, and their colour.
 func (m *model) state() (string, colour) {
-	turn := m.h.Turn()
+	text, c := m.State(), plain
 	switch {
+	case m.over && m.end.Outcome == game.Undecided:
+		c = drawing
+	case m.over && m.end.Outcome == game.Tie && !m.g.Values().Puzzle:
+		c = tying
+	case m.over && m.Persons() == 1 && m.end.Outcome != game.Tie && !m.People[m.end.Outcome.Winner()]:
+		c = losing
 	case m.over:
-		return m.end()
-	case m.thinking:
-		return m.who(turn) + " is thinking …", plain
-	case !m.seats[turn]:
-		return m.who(turn) + " is paused: Space resumes", plain
+		c = winning
+	case m.Paused && !m.People[m.History().Turn()]:
+		text += ": Space resumes"
 	}
-	return m.who(turn) + " to move", plain
-}
-
-// end describes how play has ended.
-func (m *model) end() (string, colour) {
-	after := " after " + numfmt.Count(len(m.h.Names()), "move")
-	switch o := m.ended.Outcome; {
-	case o == game.Undecided:
-		return fmt.Sprintf("a draw (%s)", m.ended.Reason) + after, drawing
-	case o == game.Tie && m.g.Values().Puzzle:
-		return m.g.Values().Word(o) + after, winning
-	case o == game.Tie:
-		return "a tie" + after, tying
-	default:
-		text, c := m.won(o.Winner(), "has won", "have won", "have lost")
-		return text + after, c
-	}
-}
-
-// won says who is the winner: a player, you, or not you.
-func (m *model) won(winner game.Player, wins, win, lose string) (string, colour) {
-	switch {
-	case m.people() != 1:
-		return player.Who(m.g, winner) + " " + wins, winning
-	case m.seats[winner]:
-		return "you " + win, winning
-	}
-	return "you " + lose, losing
+	return text, c
 }
 
 // clearScore is the score of a bar that is three quarters full.
@@ -466,7 +442,7 @@ func (m *model) bar(w analysis.Worth, width int) string {
 	}
 	share := 0.5 + 0.5*float64(w.Score)/(math.Abs(float64(w.Score))+clearScore)
 	if w.Known {
-		share = [...]float64{game.Wins: 1, game.Ties: 0.5, game.Draws: 0.5, game.Loses: 0}[analysis.ResultOf(m.g, m.h.Position(), w.Value)]
+		share = [...]float64{game.Wins: 1, game.Ties: 0.5, game.Draws: 0.5, game.Loses: 0}[analysis.ResultOf(m.g, m.History().Position(), w.Value)]
 	}
 	full := int(math.Round(share * float64(width*len(eighths))))
 	text := strings.Repeat("█", full/len(eighths)) + eighths[full%len(eighths)]

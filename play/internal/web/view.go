@@ -167,8 +167,9 @@ func (s *Server) view(r *http.Request) (any, error) {
 	at.Paused = query.Has("paused")
 	switch query.Get("do") {
 	case "undo":
+		waits := at.Paused
 		at.Undo()
-		whole = at.History()
+		at.Paused, whole = waits, at.History()
 	case "resign":
 		err = at.Resign()
 	}

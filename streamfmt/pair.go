@@ -15,12 +15,12 @@ const pairKeySize = 8
 // largest block of our games.
 const MaxPair = 64 << 20
 
-// AppendPairKey appends the key of a pair, without its length.
-func AppendPairKey(dst []byte, key uint64) []byte { return binary.BigEndian.AppendUint64(dst, key) }
+// AppendPairKey appends the key of a pair, a range or the first key of rows, without its length.
+func AppendPairKey(dst []byte, rng uint64) []byte { return binary.BigEndian.AppendUint64(dst, rng) }
 
-// AppendPair appends a pair of a key and a value, which has at most MaxPair bytes.
-func AppendPair(dst []byte, key uint64, packed []byte) []byte {
-	dst = AppendPairKey(binary.BigEndian.AppendUint32(dst, pairKeySize), key)
+// AppendPair appends a pair of a key, see AppendPairKey, and a value, which has at most MaxPair bytes.
+func AppendPair(dst []byte, rng uint64, packed []byte) []byte {
+	dst = AppendPairKey(binary.BigEndian.AppendUint32(dst, pairKeySize), rng)
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(packed))), packed...)
 }
 
@@ -38,7 +38,7 @@ func NewPairReader(r io.Reader, source string) *PairReader {
 }
 
 // Next returns the next pair, and io.EOF after the last. packed is valid until the next call.
-func (p *PairReader) Next() (key uint64, packed []byte, err error) {
+func (p *PairReader) Next() (rng uint64, packed []byte, err error) {
 	var head [4 + pairKeySize + 4]byte
 	if _, err := io.ReadFull(p.r, head[:]); err == io.EOF {
 		return 0, nil, err

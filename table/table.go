@@ -92,13 +92,14 @@ func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, erro
 		for _, f := range seal.Files {
 			t.bytes += f.Length
 		}
-		switch m := game.MethodOf(t.g); {
+		blocks, byBlocks := t.g.(game.Tiered)
+		switch {
 		case t.g.Info().Vast > 0:
 			err = &store.DamageError{Name: path.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
-		case m.Blocks != nil:
-			t.contents, err = openBlocks(fsys, data, m.Blocks, seal)
+		case byBlocks:
+			t.contents, err = openBlocks(fsys, data, blocks, seal)
 		default:
-			t.contents, err = openLayers(fsys, data, m.Layers, seal)
+			t.contents, err = openLayers(fsys, data, t.g, seal)
 		}
 	}
 	if err != nil {

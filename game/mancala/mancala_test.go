@@ -237,8 +237,8 @@ func TestSizes(t *testing.T) {
 			t.Errorf("%s is made", g.Spec())
 		}
 		g := mustNew(t, pits, most)
-		if g.KeyBits() > 64 || game.MethodOf(g).CheckLength() != nil {
-			t.Errorf("%s: %d bits, %v", g.Spec(), g.KeyBits(), game.MethodOf(g).CheckLength())
+		if g.KeyBits() > 64 || game.CheckLength(g) != nil {
+			t.Errorf("%s: %d bits, %v", g.Spec(), g.KeyBits(), game.CheckLength(g))
 		}
 	}
 	for _, tt := range []struct {

@@ -313,7 +313,7 @@ func GameOf(c *cli.Context, kind game.Kind) (game.Game, error) {
 	}
 	g, err := kind.Make(args)
 	if err == nil {
-		err = game.MethodOf(g).CheckLength()
+		err = game.CheckLength(g)
 	}
 	if err != nil {
 		return nil, usageError{err}

@@ -42,31 +42,30 @@ const (
 
 // Work returns the CPU time of a solve in one process, in units: the time of a position.
 func Work(g game.Game, counts *count.Counts) float64 {
-	m := game.MethodOf(g)
-	sum := startOf(m)
+	sum := startOf(g)
 	for _, t := range counts.Tiers {
-		sum += workOf(m, t)
+		sum += workOf(g, t)
 	}
 	return sum
 }
 
 // startOf returns the part of Work that comes before the first tier.
-func startOf(m game.Method) float64 {
-	if m.Blocks == nil {
-		return 0
+func startOf(g game.Game) float64 {
+	if g, ok := g.(game.Tiered); ok {
+		return tableWork * float64(g.Tables())
 	}
-	return tableWork * float64(m.Blocks.Tables())
+	return 0
 }
 
 // workOf returns the part of Work that is of one tier.
-func workOf(m game.Method, t count.Tier) float64 {
-	switch {
-	case m.Blocks != nil && game.HalfOf(m.Blocks) != nil:
+func workOf(g game.Game, t count.Tier) float64 {
+	switch g, byBlocks := g.(game.Tiered); {
+	case !byBlocks:
+		return t.Positions + moveWork*t.Moves + layersTier
+	case game.HalfOf(g) != nil:
 		return t.Positions + slotWork*t.StoredSlots + blocksTier
-	case m.Blocks != nil:
-		return t.Positions + slotWork*t.Slots + blocksTier
 	}
-	return t.Positions + moveWork*t.Moves + layersTier
+	return t.Positions + slotWork*t.Slots + blocksTier
 }
 
 // Make estimates the cost of solving a game with these counts at a place. It returns an error if the game cannot be
@@ -82,11 +81,10 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 	if !slices.Contains([]string{Inline, Pipe, Hadoop}, where.Runner) || where.Cores < 1 || where.Nodes < 1 {
 		return nil, fmt.Errorf("runner %q, %d cores, %d nodes: expected %s, %s or %s, and numbers from 1 on", where.Runner, where.Cores, where.Nodes, Inline, Pipe, Hadoop)
 	}
-	m := game.MethodOf(g)
 	p := &Plan{Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where, Rate: rate}
-	s := sizesOf(m, counts, where.Runner)
+	s := sizesOf(g, counts, where.Runner)
 	p.Method = s.method
-	_, isSymmetric := m.Layers.(game.Symmetric)
+	_, isSymmetric := g.(game.Symmetric)
 	sum, round := &p.Total, math.Round
 	sum.Tier, sum.Positions, sum.Low, sum.High = counts.Sum.Tier, round(counts.Sum.Positions), round(counts.Sum.Low), round(counts.Sum.High)
 	for i, t := range s.tiers {
@@ -95,7 +93,7 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 			planned.Stored, planned.Slots, planned.Ranges, planned.Moves = round(t.stored), round(t.Slots), round(t.Cells), round(t.Moves)
 			planned.KeptBytes, planned.WorkBytes, planned.PeakBytes = round(t.kept), round(t.work), round(s.peaks[i])
 		}
-		if isSymmetric {
+		if isSymmetric && s.method == layers {
 			planned.Images = round(t.Images)
 		}
 		sum.Images += planned.Images
@@ -124,13 +122,13 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 
 // times sets hours and dollars: of each tier, and of the start in the total.
 func (p *Plan) times(g game.Game, counts *count.Counts) {
-	w, m := p.Where, game.MethodOf(g)
+	w := p.Where
 	machines, cores := float64(w.Nodes), float64(w.Cores)
 	if w.Runner == Pipe {
 		p.Assumed = append(p.Assumed, fmt.Sprintf("lines take about %d times the CPU of one process without them", pipeTimes))
 	}
 	sum := &p.Total
-	sum.CPUHours = p.Rate.Seconds * startOf(m) / 3600
+	sum.CPUHours = p.Rate.Seconds * startOf(g) / 3600
 	sum.WallHours = sum.CPUHours / cores
 	for i := range p.Tiers {
 		t := &p.Tiers[i]
@@ -142,7 +140,7 @@ func (p *Plan) times(g game.Game, counts *count.Counts) {
 			reads[1] = counts.Tiers[i+1].Positions
 		}
 		for _, records := range reads {
-			cpu, used, start := p.Rate.Seconds*workOf(m, counts.Tiers[i])/2, cores, 0.0
+			cpu, used, start := p.Rate.Seconds*workOf(g, counts.Tiers[i])/2, cores, 0.0
 			switch {
 			case w.Runner == Pipe:
 				cpu *= pipeTimes

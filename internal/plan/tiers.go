@@ -22,18 +22,18 @@ type tier struct {
 }
 
 // sizesOf returns the bytes of a run.
-func sizesOf(m game.Method, counts *count.Counts, runner string) *sizes {
+func sizesOf(g game.Game, counts *count.Counts, runner string) *sizes {
 	s := &sizes{peaks: make([]float64, len(counts.Tiers))}
 	for _, t := range counts.Tiers {
 		s.tiers = append(s.tiers, tier{Tier: t})
 	}
-	switch {
-	case m.Blocks != nil:
+	switch g := g.(type) {
+	case game.Tiered:
 		s.method = blocks
-		s.ofBlocks(m.Blocks, runner)
+		s.ofBlocks(g, runner)
 	default:
 		s.method = layers
-		s.ofLayers(m.Layers, counts.Sum)
+		s.ofLayers(g, counts.Sum)
 	}
 	return s
 }

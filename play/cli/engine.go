@@ -163,7 +163,7 @@ func (e *engine) game(args []string) (string, error) {
 	}
 	g, err := e.games.Parse(strings.Join(args, " "))
 	if err == nil {
-		err = game.MethodOf(g).CheckLength()
+		err = game.CheckLength(g)
 	}
 	if err != nil {
 		return "", err

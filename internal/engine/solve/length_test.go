@@ -42,7 +42,7 @@ func TestTooManyTiers(t *testing.T) {
 	if len(after) > len(before)+1 { // jobs.json may have been written
 		t.Errorf("%v have become %v", before, after)
 	}
-	if err := game.MethodOf(longGame{rules, 63}).CheckLength(); err != nil {
+	if err := game.CheckLength(longGame{rules, 63}); err != nil {
 		t.Error(err)
 	}
 }

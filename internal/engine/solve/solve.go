@@ -251,7 +251,7 @@ func Check(g game.Game) error {
 	if !g.Values().TiesSoon && !game.IsAcyclic(g) {
 		return fmt.Errorf("%s: it has tiers with inner moves, so that of several ties players must prefer the nearest", g.Spec())
 	}
-	return game.MethodOf(g).CheckLength()
+	return game.CheckLength(g)
 }
 
 // solve solves the game with the method for its kind.

@@ -158,9 +158,9 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 		return nil, fmt.Errorf("count: time, draws, positions and workers must not be negative, found %v, %d, %d and %d", o.Time, o.Draws, o.Exact, o.Workers)
 	}
 	drawn, isSampled := g.(game.Sampled)
-	c := &counter{ctx: ctx, g: g, m: game.MethodOf(g), o: o.withDefaults(isSampled), drawn: isSampled, begun: time.Now()}
-	if blocks := c.m.Blocks; blocks != nil {
-		c.deduce, c.half = game.DeducerOf(blocks), game.HalfOf(blocks)
+	c := &counter{ctx: ctx, g: g, o: o.withDefaults(isSampled), drawn: isSampled, begun: time.Now()}
+	if blocks, ok := g.(game.Tiered); ok {
+		c.blocks, c.deduce, c.half = blocks, game.DeducerOf(blocks), game.HalfOf(blocks)
 	}
 	f, err := c.forward()
 	if err != nil {
@@ -184,9 +184,9 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 type counter struct {
 	ctx context.Context
 	g   game.Game
-	m   game.Method
 	o   Options
 
+	blocks game.Tiered   // nil: the game is solved by layers
 	deduce block.Deducer // nil: the game is not Deduced
 	half   *game.Half    // nil: it is not Halved
 
@@ -235,7 +235,7 @@ func (c *counter) estimated(all *Counts, low bool) {
 
 // slots sets unknown slots and cells to their bounds, and computes their sums.
 func (c *counter) slots(all *Counts) {
-	if g := c.m.Blocks; g != nil {
+	if g := c.blocks; g != nil {
 		all.Sum.Slots, all.Sum.Cells = 0, 0
 		for i := range all.Tiers {
 			t := &all.Tiers[i]

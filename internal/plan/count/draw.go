@@ -181,7 +181,7 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 			continue
 		}
 		found.images += draw.Open + draw.Won
-		if s.m.Layers != nil {
+		if s.blocks == nil {
 			s.fold(&draw)
 		}
 		found.open.add(draw.Open)
@@ -202,7 +202,7 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 
 // fold turns the estimates of a sample into those of canonical positions, and of their distinct successors.
 func (s *sampler) fold(draw *game.Sample) {
-	draw.Open /= float64(len(game.ImagesOf(nil, s.m.Layers, draw.Board)))
+	draw.Open /= float64(len(game.ImagesOf(nil, s.g, draw.Board)))
 	draw.Moves = draw.Open * float64(len(s.successors(nil, s.g.Moves(nil, draw.Board))))
 	draw.Won = draw.WonCanonical
 }

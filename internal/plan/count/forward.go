@@ -96,8 +96,8 @@ func (c *counter) tier(f *front, tier int, most int64, until time.Time) (n int64
 	seen := f.seen[tier]
 	todo := slices.Sorted(maps.Keys(seen))
 	t := exactly(tier, len(todo))
-	if c.m.Blocks != nil {
-		c.ranges(c.m.Blocks, todo, &t)
+	if c.blocks != nil {
+		c.ranges(c.blocks, todo, &t)
 	}
 	keep := !c.drawn || int64(len(todo)) <= most
 	sent := make(map[int]float64) // moves, by tier
@@ -268,7 +268,7 @@ func (c *counter) expand(set []game.Position, emit func([]game.Position), t *Tie
 			all = all[:0]
 			won, ends, lost, number := 0, 0.0, 0.0, 0
 			for i, p := range set[task*taskSize : min(len(set), (task+1)*taskSize)] {
-				images = game.ImagesOf(images[:0], c.m.Layers, p)
+				images = game.ImagesOf(images[:0], c.g, p)
 				number += len(images)
 				switch c.g.Primitive(p).Outcome() {
 				case game.Undecided:
@@ -301,7 +301,7 @@ func (c *counter) successors(dst []game.Position, moves []game.Move) []game.Posi
 	for _, m := range moves {
 		dst = append(dst, c.canonical(m.To))
 	}
-	if c.m.Layers == nil {
+	if c.blocks != nil {
 		return dst
 	}
 	return game.Distinct(dst, n)
@@ -309,7 +309,7 @@ func (c *counter) successors(dst []game.Position, moves []game.Move) []game.Posi
 
 // canonical returns the position that stands for p in the counts: in a game by layers, the canonical one.
 func (c *counter) canonical(p game.Position) game.Position {
-	if c.m.Layers == nil {
+	if c.blocks != nil {
 		return p
 	}
 	return game.CanonicalOf(c.g, p)

@@ -162,7 +162,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	if !all && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 		return 0, 0, false, err
 	}
-	if all && game.MethodOf(g).Blocks != nil {
+	if _, byBlocks := g.(game.Tiered); all && byBlocks {
 		counts, err := count.Of(ctx, g, count.Options{Draws: boardDraws, Exact: boardDraws})
 		if err == nil {
 			work = plan.Work(g, counts)

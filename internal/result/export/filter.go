@@ -77,7 +77,7 @@ func outcomeOf(g game.Game, word string) (func(game.Value) bool, error) {
 		return func(v game.Value) bool { return uint64(v) == n }, nil
 	}
 	values, can := g.Values(), []string(nil)
-	for _, o := range game.MethodOf(g).Outcomes() {
+	for _, o := range game.Outcomes(g) {
 		names := []string{values.Word(o)}
 		if !values.OfMover && (o == game.FirstWins || o == game.SecondWins) {
 			names = append(names, values.Players[o.Winner()])

@@ -172,7 +172,7 @@ func checkValues(t *testing.T, dir string, g game.Game) {
 
 // stored returns the position whose value is stored as that of p.
 func stored(g game.Game, p game.Position) game.Position {
-	if game.MethodOf(g).Blocks != nil {
+	if _, byBlocks := g.(game.Tiered); byBlocks {
 		return p
 	}
 	return game.CanonicalOf(g, p)

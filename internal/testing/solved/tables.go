@@ -78,7 +78,7 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	}
 	sealed := slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) != name })
 	g, err := all.Kinds().Parse(seal.Game)
-	if err != nil || game.MethodOf(g).Blocks != nil {
+	if _, byBlocks := g.(game.Tiered); err != nil || byBlocks {
 		return err
 	}
 	tier := 0

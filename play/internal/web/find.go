@@ -83,7 +83,7 @@ func arranged(g *served, board, turn string) (game.Position, error) {
 // outcomes returns the outcomes of a game in words.
 func outcomes(g game.Game) []string {
 	var words []string
-	for _, o := range game.MethodOf(g).Outcomes() {
+	for _, o := range game.Outcomes(g) {
 		words = append(words, g.Values().Word(o))
 	}
 	return words

@@ -10,7 +10,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -49,9 +48,8 @@ type Job struct {
 	// see jobdir.TablePart, are written by the runner, or from the parts by WriteTable. Parts is set if the parts are
 	// needed beside them.
 	Table, Parts bool
-	// Half, if it is not nil, is the stored half of the game, to which the output is restricted.
-	// Inputs may have all positions. It caches tables, which jobs share.
-	Half *game.Half
+	// Stored restricts the output to the positions that the table stores. Inputs may have all positions.
+	Stored bool
 	// Combine makes mappers merge their output. It does not change the result.
 	Combine bool
 	// Progress is called from time to time, from one goroutine, with the progress of the job.
@@ -133,7 +131,7 @@ type Sender interface {
 	Rows(to step.Stage) int64
 }
 
-// A Halver is a Runner that can execute jobs with Half.
+// A Halver is a Runner that can execute jobs with Stored.
 type Halver interface {
 	Runner
 	// CanHalve reports whether it can.

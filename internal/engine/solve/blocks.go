@@ -25,9 +25,10 @@ type byBlocks struct {
 func newBlocks(r *run, g game.Tiered) *byBlocks {
 	halver, ok := r.Runner.(runner.Halver)
 	if ok && halver.CanHalve() && !r.KeepAll {
-		r.half = game.HalfOf(g)
+		r.halve = true
 	}
-	b := &byBlocks{r, g, game.HalfOf(g) != nil && r.half == nil}
+	_, halved := g.(game.Halved)
+	b := &byBlocks{r, g, halved && !r.halve}
 	for tier := range r.last + 1 {
 		r.work += b.weight(step.Possible, tier) + b.weight(step.Solve, tier)
 	}

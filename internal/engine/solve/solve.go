@@ -171,8 +171,8 @@ type run struct {
 	data  *store.Data
 	begun time.Time
 	by    planner
-	last  int        // the last tier
-	half  *game.Half // that the jobs of tiers compute, see byBlocks; nil: they compute all positions
+	last  int  // the last tier
+	halve bool // jobs of tiers compute the positions that the table stores, see byBlocks; otherwise all
 
 	firsts, seconds outputs
 	table           *store.Seal // lists the tiers that are in the table
@@ -350,7 +350,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	}
 	job.Method, job.FS, job.Reducers, job.Combine = r.of, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
 	if job.Step != step.Final {
-		job.Half = r.half
+		job.Stored = r.halve
 	}
 	if job.Step == step.Init {
 		job.Input = []string{r.data.Dir(store.SeedFile)}

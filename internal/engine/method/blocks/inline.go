@@ -17,7 +17,7 @@ import (
 
 // A inlineRunner runs jobs by blocks.
 type inlineRunner struct {
-	g      game.Tiered
+	m      *Method
 	memory inline.Memory
 	kept   *Cache       // has the output of the last job; one of tiers, or nil
 	tiers  [2]Cache     // for the input and the output of a job
@@ -26,10 +26,7 @@ type inlineRunner struct {
 
 // Run runs a job.
 func (r *inlineRunner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) {
-	g := r.g
-	if of.Half != nil {
-		g = of.Half
-	}
+	g := r.m.gameOf(of)
 	j, err := inline.NewJob(of)
 	if err != nil {
 		return runner.Stats{}, err

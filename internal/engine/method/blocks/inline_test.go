@@ -23,27 +23,27 @@ import (
 // TestWholePredecessors solves half of a tier, whose positions are all in a directory, or half of them.
 func TestWholePredecessors(t *testing.T) {
 	g := must.Get(connectn.New(3, 3, 3))(t)
-	half, dir, jobs := game.HalfOf(g), t.TempDir(), 0
-	job := func(name string, tier int, h *game.Half, input, predecessors string) string {
+	dir, jobs := t.TempDir(), 0
+	job := func(name string, tier int, stored bool, input, predecessors string) string {
 		jobs++
 		out := filepath.Join(dir, fmt.Sprint(jobs))
 		must.OK(t, os.Mkdir(out, 0o777))
-		must.Get(new(inline.Runner).Run(t.Context(), &runner.Job{Name: name, Step: name, FS: store.Local{}, Method: New(g), Half: h, Tier: tier, Reducers: 1,
+		must.Get(new(inline.Runner).Run(t.Context(), &runner.Job{Name: name, Step: name, FS: store.Local{}, Method: New(g), Stored: stored, Tier: tier, Reducers: 1,
 			Input: []string{input}, Predecessors: predecessors, Output: out}))(t)
 		must.OK(t, os.WriteFile(filepath.Join(out, store.Success), nil, 0o666))
 		return out
 	}
 	var solved [2][]byte
 	last := ""
-	for i, h := range []*game.Half{half, nil} {
-		firsts := []string{job(step.Init, 0, h, "", "")}
+	for i, stored := range []bool{true, false} {
+		firsts := []string{job(step.Init, 0, stored, "", "")}
 		for tier := 1; tier <= g.Tiers(); tier++ {
-			firsts = append(firsts, job(step.Possible, tier, h, firsts[tier-1], ""))
+			firsts = append(firsts, job(step.Possible, tier, stored, firsts[tier-1], ""))
 		}
-		if h != nil {
+		if stored {
 			last = firsts[g.Tiers()]
 		}
-		second := job(step.Solve, g.Tiers()-1, half, last, firsts[g.Tiers()-1])
+		second := job(step.Solve, g.Tiers()-1, true, last, firsts[g.Tiers()-1])
 		solved[i] = must.Get(os.ReadFile(filepath.Join(second, jobdir.PartName(0))))(t)
 	}
 	if !bytes.Equal(solved[0], solved[1]) {
@@ -80,11 +80,11 @@ func TestKept(t *testing.T) {
 	half := game.HalfOf(g)
 	m, dir, outputs := New(g), t.TempDir(), 0
 	r := m.Inline(0).(*inlineRunner)
-	job := func(r runner.Runner, fs store.FS, name string, tier int, h *game.Half, input string) string {
+	job := func(r runner.Runner, fs store.FS, name string, tier int, stored bool, input string) string {
 		outputs++
 		out := filepath.Join(dir, fmt.Sprint(outputs))
 		must.OK(t, os.Mkdir(out, 0o777))
-		_, err := r.Run(t.Context(), &runner.Job{Name: name, Step: name, FS: fs, Method: m, Half: h, Tier: tier, Reducers: 1,
+		_, err := r.Run(t.Context(), &runner.Job{Name: name, Step: name, FS: fs, Method: m, Stored: stored, Tier: tier, Reducers: 1,
 			Input: []string{input}, Output: out})
 		if (err != nil) != (fs == fullFS{}) {
 			t.Fatalf("%s, tier %d: %v", name, tier, err)
@@ -101,26 +101,26 @@ func TestKept(t *testing.T) {
 		return string(must.Get(os.ReadFile(filepath.Join(dir, jobdir.PartName(0))))(t))
 	}
 	local := store.Local{}
-	input := job(r, local, step.Init, 0, half, "")
+	input := job(r, local, step.Init, 0, true, "")
 	for tier := 1; tier < 4; tier++ {
 		last := input
-		input = job(r, local, step.Possible, tier, half, last)
+		input = job(r, local, step.Possible, tier, true, last)
 		if !of(input, tier, false) || of(input, tier, true) || of(last, tier-1, false) {
 			t.Errorf("tier %d: kept is not its output", tier)
 		}
-		if want := job(m.Inline(0), local, step.Possible, tier, half, last); part(input) != part(want) {
+		if want := job(m.Inline(0), local, step.Possible, tier, true, last); part(input) != part(want) {
 			t.Errorf("tier %d: its output differs from that of a new Runner", tier)
 		}
 	}
-	whole := job(r, local, step.Init, 0, nil, "")
+	whole := job(r, local, step.Init, 0, false, "")
 	for tier := 1; tier < 4; tier++ {
-		whole = job(r, local, step.Possible, tier, nil, whole)
+		whole = job(r, local, step.Possible, tier, false, whole)
 	}
-	want := job(m.Inline(0), local, step.Possible, 4, half, input)
-	if got := job(r, local, step.Possible, 4, half, input); part(got) != part(want) {
+	want := job(m.Inline(0), local, step.Possible, 4, true, input)
+	if got := job(r, local, step.Possible, 4, true, input); part(got) != part(want) {
 		t.Error("the output after other jobs differs from that of a new Runner")
 	}
-	job(r, fullFS{}, step.Possible, 5, half, want)
+	job(r, fullFS{}, step.Possible, 5, true, want)
 	if r.kept != nil {
 		t.Error("something is kept of a job that failed")
 	}

@@ -30,10 +30,10 @@ import (
 )
 
 // A Method solves a game by blocks.
-type Method struct{ g game.Tiered }
+type Method struct{ g, stored game.Tiered } // stored has the positions that the table stores
 
 // New returns the method of a game.
-func New(g game.Tiered) *Method { return &Method{g} }
+func New(g game.Tiered) *Method { return &Method{g, Stored(g)} }
 
 // Game returns the game.
 func (m *Method) Game() game.Game { return m.g }
@@ -46,7 +46,7 @@ func (m *Method) Sends() bool { return false }
 
 // Inline returns a runner for this process.
 func (m *Method) Inline(memory int) runner.Runner {
-	return &inlineRunner{g: m.g, memory: inline.Memory(memory)}
+	return &inlineRunner{m: m, memory: inline.Memory(memory)}
 }
 
 // MostRecords returns the number of slots of the largest tier.
@@ -57,12 +57,17 @@ func (m *Method) MostRecords() (most float64) {
 	return most
 }
 
+// gameOf returns the game with the positions of the output of a job.
+func (m *Method) gameOf(j *runner.Job) game.Tiered {
+	if j.Stored {
+		return m.stored
+	}
+	return m.g
+}
+
 // Borders returns the first keys of all parts except the first.
 func (m *Method) Borders(j *runner.Job) (borders []game.Position, err error) {
-	g, tier := m.g, j.Tier
-	if j.Half != nil {
-		g = j.Half
-	}
+	g, tier := m.gameOf(j), j.Tier
 	if j.Step == step.Final {
 		tier = (g.Tiers()*3 + 3) / 4 // for all tiers at once: use the tier with the most positions
 	}

@@ -57,13 +57,14 @@ func (b *byLayers) readers(forward bool, tier int) (first, end int) {
 	return 0, tier
 }
 
-func (b *byLayers) open(d *dir, _ bool) (err error) {
+func (b *byLayers) open(d *dir, _ bool) error {
 	sends := slices.ContainsFunc(d.seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.OutboxPrefix) })
 	if d.dropped = !sends && len(d.receivers) > 0; d.dropped {
 		return nil
 	}
-	if d.box, err = layers.OpenDir(b.data.FS, b.data.Dir(d.name), b.g); err == nil {
-		d.receivers = d.box.Receivers()
+	box, err := layers.OpenDir(b.data.FS, b.data.Dir(d.name), b.g)
+	if err == nil {
+		d.box, d.receivers = box, box.Receivers()
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -60,8 +61,13 @@ func (o *Options) Packed() bool { return o.Reducers > 0 }
 // of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
 
-// Unknown returns the error for a step that the game does not have.
-func Unknown(name string) error { return fmt.Errorf("unknown step %q", name) }
+// Check returns an error if a game has no step of that name.
+func Check(name string, g game.Game) error {
+	if !slices.Contains(NamesOf(g), name) {
+		return fmt.Errorf("unknown step %q", name)
+	}
+	return nil
+}
 
 // flushSize is the number of bytes of output that are buffered before they are written.
 const flushSize = 64 << 10
@@ -108,17 +114,12 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// countLines counts the lines of in as records.
-func (w *Writer) countLines(in io.Reader, source string) error {
-	return streamfmt.NewLineReader(in, source).Each(func([]byte) error {
+// MapStart is the map of Init: it prints the initial position if the input has any line.
+func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
+	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
 		return nil
 	})
-}
-
-// MapStart is the map of Init: it prints the initial position if the input has any line.
-func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
-	err := w.countLines(in, source)
 	if err == nil && w.In > 0 {
 		w.Line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
 	}

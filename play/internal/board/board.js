@@ -288,5 +288,5 @@ function describe(view) {
   const side = view.players[view.turn];
   const rows = view.picture.rows.map(r => r.map(s => s.text || ' ').join(' ')).join('; ');
   const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => squareName(view.picture, x, y)).join(' and ')}` : '').join('') ?? '';
-  return (view.over ? `Board, ${view.over.text}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
+  return (view.over ? `Board, ${view.over}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
 }

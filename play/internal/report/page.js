@@ -39,7 +39,7 @@ function show(n) {
   element('board').replaceChildren(draw({
     picture: { rows: now, Above: data.Above, Below: data.Below, Left: data.Left, won: data.Won[board] },
     look: data.Look, moves: [], last: ply ? changes(rows(game.Boards[ply - 1]), now) : [],
-    players: data.Players, turn: game.Turns[ply] ?? 0, over: ended ? { text: game.Text } : null,
+    players: data.Players, turn: game.Turns[ply] ?? 0, over: ended ? game.Text : null,
   }, null, '', () => {}));
   element('state').textContent = text;
   element('ply').value = ply;

@@ -1,6 +1,6 @@
 // Package session is a game in progress between two players, each a person or a machine: the moves, those that were
-// taken back, how it ended, and what people are told about it. The terminal, the line mode and the pages show it. It knows
-// no terminal, no HTTP, and not how a machine chooses a move.
+// taken back, how it ended, and its state in words. The terminal and the pages show it. It knows no terminal, no HTTP, and
+// not how a machine chooses a move.
 package session
 
 import (
@@ -81,7 +81,9 @@ func (s *Session) Redo() bool {
 	for made := false; ; made = true {
 		at := len(s.h.Names())
 		if at == len(s.moves) || made && (s.Persons() == 0 || s.People[s.h.Turn()]) || s.h.Play(s.moves[at]) != nil {
-			s.stop()
+			if made {
+				s.stop()
+			}
 			return made
 		}
 	}
@@ -124,12 +126,6 @@ func (s *Session) End() (e End, ok bool) {
 	return End{outcome, reason}, ok
 }
 
-// Waits reports whether a machine is to move and does not wait.
-func (s *Session) Waits() bool {
-	_, over := s.End()
-	return !over && !s.Paused && !s.People[s.h.Turn()]
-}
-
 // Who names a player: "X", "X (you)" if only that player is a person, or "X (machine)".
 func (s *Session) Who(p game.Player) string {
 	name := player.Who(s.h.Game(), p)
@@ -149,7 +145,7 @@ func (s *Session) State() string {
 		return s.text(e)
 	}
 	switch {
-	case s.h.Game().Values().Puzzle:
+	case s.People[turn] && s.h.Game().Values().Puzzle:
 		return "your move"
 	case s.People[turn]:
 		return s.Who(turn) + " to move"

@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 		{both, "01!!", ""},
 		{both, "01!u", "0|1| O to move"},
 		{first, "0", "0|| O (machine) is thinking"},
+		{first, "0R", "0|| O (machine) is thinking"},
 		{first, "01", "0 1|| X (you) to move"},
 		{first, "0101", "0 1 0 1|| X (you) to move"},
 		{first, "0101u", "0 1|0 1| X (you) to move"},

@@ -71,7 +71,11 @@ func (m *model) grid(marks bool, least int) grid {
 	for y, labels := range map[int][]string{-1: b.Above, len(b.Rows): b.Below} {
 		for x, text := range labels {
 			at := board.Place{X: x, Y: y}
-			b.squares[at] = square{text: text, style: m.in(quiet), link: linkTo(at)}
+			label := square{text: text, style: m.in(quiet)}
+			if text != "" {
+				label.link = linkTo(at)
+			}
+			b.squares[at] = label
 		}
 	}
 	for at, i := range m.marked() {

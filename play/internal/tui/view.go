@@ -425,8 +425,8 @@ func (m *model) state() (string, colour) {
 		c = losing
 	case m.over:
 		c = winning
-	case m.Paused && !m.People[m.History().Turn()]:
-		text += ": Space resumes"
+	case !m.thinking && !m.People[m.History().Turn()]: // also while a new game or a file is chosen
+		text = m.Who(m.History().Turn()) + " is paused: Space resumes"
 	}
 	return text, c
 }

@@ -68,8 +68,8 @@ type (
 		From    string         `json:"from"`  // "" if the play began at the initial position
 		Text    string         `json:"text"`
 		Turn    int            `json:"turn"`
-		Over    *overJSON      `json:"over,omitempty"`
-		State   string         `json:"state"` // whose turn it is, or how the play has ended
+		Over    string         `json:"over,omitempty"` // how the play has ended
+		State   string         `json:"state"`          // whose turn it is, or how the play has ended
 		Picture pictureJSON    `json:"picture"`
 		Look    game.Look      `json:"look"`
 		Place   []board.Square `json:"place"`             // what an editor can put on squares
@@ -82,11 +82,6 @@ type (
 		Tiers   int            `json:"tiers,omitempty"`
 		Tier    int            `json:"tier"`
 		Labels  bool           `json:"labels"` // labels of the board name moves
-	}
-	overJSON struct {
-		Text   string `json:"text"`
-		Result string `json:"result"` // tie, draw, or win
-		Winner int    `json:"winner"` // 0 or 1; -1: none
 	}
 	// threats are the squares on which each player would complete a line.
 	threats     [2][][2]int
@@ -164,7 +159,7 @@ func (s *Server) view(r *http.Request) (any, error) {
 		return nil, err
 	}
 	at := session.New(h, peopleIn(query), whole.Names()[len(h.Names()):]...)
-	at.Paused = query.Has("paused")
+	at.Paused = query.Has("paused") || query.Get("later") != "" // no machine moves before the end of the play
 	switch query.Get("do") {
 	case "undo":
 		waits := at.Paused
@@ -328,18 +323,16 @@ func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line
 }
 
 // overOf describes the end of a play.
-func overOf(g game.Game, end session.End) *overJSON {
-	switch end.Outcome {
-	case game.Undecided:
-		return &overJSON{"draw (" + end.Reason.String() + ")", "draw", -1}
-	case game.Tie:
-		if values := g.Values(); values.Puzzle {
-			return &overJSON{values.Word(end.Outcome), "tie", -1}
-		}
-		return &overJSON{"tie", "tie", -1}
+func overOf(g game.Game, end session.End) string {
+	switch values := g.Values(); {
+	case end.Outcome == game.Undecided:
+		return "draw (" + end.Reason.String() + ")"
+	case end.Outcome == game.Tie && values.Puzzle:
+		return values.Word(end.Outcome)
+	case end.Outcome == game.Tie:
+		return "tie"
 	}
-	winner := end.Outcome.Winner()
-	return &overJSON{player.Who(g, winner) + " wins", "win", int(winner)}
+	return player.Who(g, end.Outcome.Winner()) + " wins"
 }
 
 // threatsOf returns the threats in a game in which a line of one player's pieces wins.

@@ -79,7 +79,7 @@ func TestView(t *testing.T) {
 				t.Fatalf("%s: status %d, %v: %s", spec, status, err, body)
 			}
 			if g.Primitive(p) != 0 {
-				if v.Over == nil || len(v.Moves) > 0 {
+				if v.Over == "" || len(v.Moves) > 0 {
 					t.Errorf("%s %q: %s", spec, g.AppendText(nil, p), body)
 				}
 				continue

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -54,10 +53,10 @@ type filter struct {
 // run runs one side of a step, which must be a step of the game, and flushes its output.
 func run(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options, side func(*filter) error) (step.Counters, error) {
 	w := step.NewWriter(out, g)
-	if !slices.Contains(step.NamesOf(g), name) {
-		return w.Counters, step.Unknown(name)
+	err := step.Check(name, g)
+	if err == nil {
+		err = side(&filter{w, name, g, in, o})
 	}
-	err := side(&filter{w, name, g, in, o})
 	return w.Counters, cmp.Or(err, w.Flush())
 }
 

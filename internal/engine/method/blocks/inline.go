@@ -7,7 +7,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
@@ -87,7 +86,7 @@ func (w *inlineWork) Open(ctx context.Context) error {
 	if w.OnlyTable() {
 		w.deduce = game.DeducerOf(w.g)
 	}
-	needs, err := w.Needs()
+	needs, err := w.needs()
 	if err != nil {
 		return err
 	}
@@ -155,11 +154,7 @@ func (w *inlineWork) NewChunk() *Chunk {
 }
 
 func (w *inlineWork) NewShard(number int) (inline.Shard[*Chunk], error) {
-	name := jobdir.PartName(number)
-	if w.OnlyTable() {
-		name = jobdir.ShardName(jobdir.TablePart, number)
-	}
-	file, err := w.Create(name)
+	file, err := w.CreateShard(number)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +228,7 @@ func (w *inlineWork) openCompact() (err error) {
 }
 
 // needs returns the memory needs of the job, and makes receivers and cache.
-func (w *inlineWork) Needs() (inline.Needs, error) {
+func (w *inlineWork) needs() (inline.Needs, error) {
 	g := w.g
 	n := inline.Needs{Shared: g.Tables() + indexMemory(g.Ranges(w.Tier)), Windows: 1}
 	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
@@ -411,7 +406,7 @@ type rangeReader interface {
 // A cutter divides the ranges of the output into tasks, at the borders of parts and where a task
 // is large enough.
 type cutter struct {
-	Ahead   []game.Position // the borders that no task has reached
+	ahead   []game.Position // the borders that no task has reached
 	lowBits uint
 	enough  int
 	from    rangeReader
@@ -422,7 +417,7 @@ type cutter struct {
 }
 
 func newCutter(j *inline.Job, g game.Tiered, from rangeReader) cutter {
-	return cutter{Ahead: j.Firsts, lowBits: g.LowBits(), enough: j.Plan.Slots, from: from}
+	return cutter{ahead: j.Firsts, lowBits: g.LowBits(), enough: j.Plan.Slots, from: from}
 }
 
 func (c *cutter) Next() (t rangeTask, ok bool, err error) {
@@ -433,8 +428,8 @@ func (c *cutter) Next() (t rangeTask, ok bool, err error) {
 			}
 		}
 		cut := t.size+64*len(t.ranges) > c.enough || c.size > 2*c.enough
-		for len(c.Ahead) > 0 && c.rng<<c.lowBits >= c.Ahead[0] {
-			cut, c.Ahead = true, c.Ahead[1:]
+		for len(c.ahead) > 0 && c.rng<<c.lowBits >= c.ahead[0] {
+			cut, c.ahead = true, c.ahead[1:]
 		}
 		if cut && len(t.ranges) > 0 {
 			break

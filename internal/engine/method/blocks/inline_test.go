@@ -138,7 +138,7 @@ func (f *fewRanges) done() float64 { return 0 }
 
 // TestCutter divides ranges at borders, also at the first key of one.
 func TestCutter(t *testing.T) {
-	c := cutter{Ahead: []game.Position{2 << 4, 3<<4 + 1, 4 << 4}, lowBits: 4, enough: 1000, from: &fewRanges{most: 6}}
+	c := cutter{ahead: []game.Position{2 << 4, 3<<4 + 1, 4 << 4}, lowBits: 4, enough: 1000, from: &fewRanges{most: 6}}
 	var tasks [][]uint64
 	for {
 		task, ok, err := c.Next()

@@ -61,7 +61,7 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 		if !ok {
 			break
 		}
-		largest, heaviest = max(largest, ranges.Slots), max(heaviest, lines)
+		largest, heaviest = max(largest, ranges.slots), max(heaviest, lines)
 	}
 	n.Record = blockMemory(largest)
 	n.Worker += f.lows() + f.lows()/8 + blockMemory(largest)
@@ -86,7 +86,7 @@ type finalRanges struct {
 	indexes []*TierCursor
 	at      []int // by tier, the next range
 	read    int   // number of ranges of all tiers
-	Slots   int   // the most slots that the last range has in one tier
+	slots   int   // the most slots that the last range has in one tier
 }
 
 func (f *inlineFinal) newRanges() *finalRanges {
@@ -103,14 +103,14 @@ func (r *finalRanges) nextRange() (rng uint64, lines int, ok bool, err error) {
 			rng, ok = t.Ranges()[at], true
 		}
 	}
-	r.Slots = 0
+	r.slots = 0
 	for i, t := range r.wholes {
 		at := r.at[i]
 		if at == len(t.Ranges()) || t.Ranges()[at] != rng {
 			continue
 		}
 		slots := len(r.g.Low(r.tiers[i].Number(), rng))
-		r.Slots = max(r.Slots, slots)
+		r.slots = max(r.slots, slots)
 		if r.tiers[i].Half() == nil {
 			e, err := r.indexes[i].Entry(at)
 			if err != nil {

@@ -248,13 +248,6 @@ func Borders(g game.Tiered, tier, n int) []uint64 {
 	return borders
 }
 
-// Portion returns of·i/n, rounded down, without overflow; i is at most n.
-func Portion(of uint64, i, n int) uint64 {
-	high, low := bits.Mul64(of, uint64(i))
-	q, _ := bits.Div64(high, low, uint64(n))
-	return q
-}
-
 // Start returns the output of the step Init: the block of the initial position, which is
 // open.
 func Start(g game.Tiered) *block.Block {

@@ -22,7 +22,7 @@ func newBlockLines(s *filter) *blockLines {
 	c := &blockLines{filter: s}
 	if s.name == step.Solve {
 		c.count = &countingMapper{newSolve(s.g), make(map[*block.Block][]uint8)}
-		// A slot takes 5/4 bytes (see Pusher.receiver), and one for its count.
+		// A slot takes 5/4 bytes (see pusher.receiver), and one for its count.
 		s.o.Memory = max(1, cmp.Or(s.o.Memory, step.DefaultMemory)/9*5)
 	}
 	return c

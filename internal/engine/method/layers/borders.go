@@ -6,7 +6,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -31,7 +30,7 @@ func bordersOf(fsys store.FS, like string, g game.Game, n int) (borders []game.P
 	}
 	at := 0
 	for i := 1; i < n; i++ {
-		border := blocks.Portion(all, i, n)
+		border := portion(all, i, n)
 		for at+1 < len(spans) && before+spans[at].weight <= border {
 			before += spans[at].weight
 			at++
@@ -95,4 +94,11 @@ func (f *file) spans() (spans []span, err error) {
 		}
 	}
 	return spans, nil
+}
+
+// portion returns of·i/n, rounded down, without overflow; i is at most n.
+func portion(of uint64, i, n int) uint64 {
+	high, low := bits.Mul64(of, uint64(i))
+	q, _ := bits.Div64(high, low, uint64(n))
+	return q
 }

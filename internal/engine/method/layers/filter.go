@@ -45,10 +45,9 @@ func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 // each position.
 func (m *Method) Map(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(m.g, out, o)
-	var err error
+	err := step.Check(name, m.g)
 	switch {
-	case !slices.Contains(step.NamesOf(m.g), name):
-		err = step.Unknown(name)
+	case err != nil:
 	case name == step.Init:
 		err = f.MapStart(m.g, in, o.Source)
 	case name == step.Final:
@@ -78,10 +77,9 @@ func (m *Method) Reduce(name string, in io.Reader, out io.Writer, o step.Options
 		o.Tier = 0
 	}
 	f := newFilter(m.g, out, o)
-	var err error
+	err := step.Check(name, m.g)
 	switch {
-	case !slices.Contains(step.NamesOf(m.g), name):
-		err = step.Unknown(name)
+	case err != nil:
 	case name == step.Final:
 		f.check.tier = anyTier
 		final := step.NewFinalLines(f.Writer, m.g)

@@ -55,7 +55,7 @@ type inlineWork struct {
 // A inlineMemory keeps the memory of workers and chunks for the next job: a game may have many
 // small tiers.
 type inlineMemory struct {
-	Workers  []*inlineWorker
+	workers  []*inlineWorker
 	chunks   []*rowChunk
 	outboxes []*Outbox // empty
 }
@@ -118,7 +118,7 @@ func (w *inlineWork) openSources() (loaded []*Source, err error) {
 
 func (w *inlineWork) Close(err error) error {
 	err = w.outgoing.finish(err)
-	for _, worker := range w.used.Workers {
+	for _, worker := range w.used.workers {
 		n := worker.kernel.Counted()
 		w.Stats.Messages += n.Messages
 		w.Stats.Inner += n.Inner
@@ -129,7 +129,7 @@ func (w *inlineWork) Close(err error) error {
 		}
 	}
 	memory := &w.runner.kept
-	memory.Workers = append(memory.Workers, w.used.Workers...)
+	memory.workers = append(memory.workers, w.used.workers...)
 	memory.chunks = append(memory.chunks, w.used.chunks...)
 	return err
 }
@@ -137,7 +137,7 @@ func (w *inlineWork) Close(err error) error {
 // intervals are tasks that are intervals of the keys, each within one shard.
 type intervals struct {
 	inline.Numbered
-	Of []Interval
+	of []Interval
 }
 
 // cut divides the keys into intervals of about the given number of rows, and at the borders of
@@ -148,16 +148,16 @@ func (t *intervals) cut(most int, borders []game.Position, sources []*Source) {
 			if border := borders[0]; border > s.First {
 				before := s
 				before.Last = border - 1
-				t.Of = append(t.Of, before)
+				t.of = append(t.of, before)
 				s.First = border
 			}
 		}
-		t.Of = append(t.Of, s)
+		t.of = append(t.of, s)
 	}
-	t.Tasks = len(t.Of)
+	t.Tasks = len(t.of)
 }
 
-func (t *intervals) First(i int) game.Position { return t.Of[i].First }
+func (t *intervals) First(i int) game.Position { return t.of[i].First }
 
 func (w *inlineWork) NewChunk() *rowChunk {
 	c := reuse(&w.runner.kept.chunks)
@@ -168,11 +168,7 @@ func (w *inlineWork) NewChunk() *rowChunk {
 func (w *inlineWork) NewShard(number int) (inline.Shard[*rowChunk], error) {
 	var s inlineShard
 	if w.writes.Shards {
-		name := jobdir.PartName(number)
-		if w.OnlyTable() {
-			name = jobdir.ShardName(jobdir.TablePart, number)
-		}
-		file, err := w.Create(name)
+		file, err := w.CreateShard(number)
 		if err != nil {
 			return nil, err
 		}
@@ -230,8 +226,8 @@ func (p inlineShard) Finish(err error) error {
 
 func (w *inlineWork) NewWorker() func(int, *rowChunk) error {
 	w.mu.Lock()
-	worker := reuse(&w.runner.kept.Workers)
-	w.used.Workers = append(w.used.Workers, worker)
+	worker := reuse(&w.runner.kept.workers)
+	w.used.workers = append(w.used.workers, worker)
 	w.mu.Unlock()
 	worker.inlineWork = w
 	worker.out = w.outgoing.newSender(w.outbox)
@@ -252,7 +248,7 @@ type inlineWorker struct {
 }
 
 func (w *inlineWorker) do(i int, out *rowChunk) (err error) {
-	s, rows := w.Of[i], &w.rows
+	s, rows := w.of[i], &w.rows
 	if err := w.out.setPartition(w.Part(s.First)); err != nil {
 		return err
 	}
@@ -300,7 +296,7 @@ func (w *inlineWorker) load(s Interval) (err error) {
 	return err
 }
 
-// pick calls do with the predecessors of decided positions, see layers.Rows.
+// pick calls do with the predecessors of decided positions, see Rows.
 func (w *inlineWorker) pick(decided []Row, do func(i int, predecessor game.Position) error) error {
 	return w.stored.EachEdge(&w.loader, decided, do)
 }
@@ -372,7 +368,7 @@ func (f *inlineFinal) NewWorker() func(int, *inline.TextChunk) error {
 	cyclic := !game.IsAcyclic(f.g)
 	return func(i int, out *inline.TextChunk) (err error) {
 		out.Reset()
-		if rows, err = loader.Load(rows, f.all, f.Of[i]); err != nil {
+		if rows, err = loader.Load(rows, f.all, f.of[i]); err != nil {
 			return err
 		}
 		for _, row := range rows {
@@ -419,8 +415,9 @@ func (t *outgoing) newSender(most int) *sender {
 	w.Outbox = NewOutbox(t.g, t.kind, most, func(p *streamfmt.Packer) error { return t.boxes[w.part].Append(p) })
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if kept := &t.kept.outboxes; len(*kept) > 0 {
-		w.Inherit(reuse(kept))
+	if n := len(t.kept.outboxes); n > 0 {
+		w.Inherit(t.kept.outboxes[n-1])
+		t.kept.outboxes = t.kept.outboxes[:n-1]
 	}
 	t.outs = append(t.outs, w)
 	return w

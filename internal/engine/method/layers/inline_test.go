@@ -74,8 +74,8 @@ func TestPartition(t *testing.T) {
 func TestCut(t *testing.T) {
 	var i intervals
 	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
-	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.Of) != want || i.Tasks != 4 {
-		t.Errorf("%d tasks, %v, want %s", i.Tasks, i.Of, want)
+	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.of) != want || i.Tasks != 4 {
+		t.Errorf("%d tasks, %v, want %s", i.Tasks, i.of, want)
 	}
 }
 

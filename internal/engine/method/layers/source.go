@@ -112,7 +112,7 @@ func eachTier(fsys store.FS, names []string, g game.Game, first int, do func(*So
 	return nil
 }
 
-// openTiers opens files of the table, as EachTier does, as one source, in order to load the
+// openTiers opens files of the table, as eachTier does, as one source, in order to load the
 // rows of several tiers sorted by key.
 func openTiers(fsys store.FS, names []string, g game.Game, first int) (*Source, error) {
 	all := &Source{tier: first, kind: Values}

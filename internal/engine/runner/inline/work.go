@@ -34,6 +34,14 @@ func (j *Job) Part(key game.Position) int {
 	return sort.Search(len(j.Firsts), func(i int) bool { return key < j.Firsts[i] })
 }
 
+// CreateShard creates the file of a shard: a part, or a shard of the table if the values are needed there alone.
+func (j *Job) CreateShard(number int) (io.WriteCloser, error) {
+	if j.OnlyTable() {
+		return j.Create(jobdir.ShardName(jobdir.TablePart, number))
+	}
+	return j.Create(jobdir.PartName(number))
+}
+
 // A Work is how a method executes a job. A worker turns each task, a T, into a chunk, a C, and the
 // chunks are appended to shards.
 type Work[T, C any] interface {

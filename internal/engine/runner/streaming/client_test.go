@@ -139,7 +139,7 @@ func TestAtWork(t *testing.T) {
 	}
 }
 
-// A sized runner checks that no job reads more records than mostRecords returns.
+// A sized runner checks that no job reads more records than MostRecords returns.
 type sized struct {
 	runner.Runner
 	t    *testing.T
@@ -158,7 +158,7 @@ func (r *sized) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) 
 	return r.Runner.Run(ctx, job)
 }
 
-// TestMostRecords checks that mostRecords is an upper bound for all jobs of a game.
+// TestMostRecords checks that MostRecords is an upper bound for all jobs of a game.
 func TestMostRecords(t *testing.T) {
 	for _, board := range [][3]int{{1, 1, 1}, {1, 2, 2}, {3, 3, 3}, {4, 4, 4}, {1, 6, 2}} {
 		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)

@@ -75,7 +75,8 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		if stats, err = r.attend(ctx, job, app); err != nil {
 			return stats, err
 		}
-		return stats, job.Method.Complete(job, &stats)
+		err = job.Method.Complete(job, &stats)
+		return stats, err
 	}
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
@@ -97,7 +98,8 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if stats, err = r.submit(ctx, job, p.arguments(files)); err != nil {
 		return stats, err
 	}
-	return stats, job.Method.Complete(job, &stats)
+	err = job.Method.Complete(job, &stats)
+	return stats, err
 }
 
 // Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so

@@ -19,7 +19,7 @@ let clicks = []; // the squares that were clicked, while they can mean several m
 let paused = false, played = false; // a move was made on this page
 let mode = addressMode(); // play, without values, or analyse
 let rival = puzzle ? '' : 'regular'; // the machine that gets the side that is not to move when Play begins; '' when the players are chosen
-let resigned = false; // the player to move has resigned
+let resigned = null; // the play, see query, whose player to move has resigned
 let hint = ''; // the best move, which a player asked for
 let line = null; // the line on the board: its title, its plies, and how many of them are made
 let keys = stored('keys') !== 'off', threats = stored('threats') === 'on';
@@ -52,7 +52,7 @@ function whole() {
 
 // session returns what the query of a view has beside the play: the moves that were taken back and, in the mode play, who is
 // a person, whether machines wait, and an action.
-function session(action = resigned && 'resign') {
+function session(action = resigned === query() && 'resign') {
   const q = made < moves.length ? { later: moves.slice(made).join(',') } : {};
   if (mode === 'analyse') return q;
   return { ...q, people: people().join(','), ...(paused && { paused: 1 }), ...(action && { do: action }) };
@@ -81,7 +81,7 @@ async function ask(q) {
     say(e.message);
     pushes = false;
     if (shown) {
-      [from, moves, made, played] = shown.play;
+      [from, moves, made, played, resigned] = shown.play;
       shown.turn = turn;
       if (!editing) follow();
     }
@@ -92,13 +92,12 @@ async function ask(q) {
 // show shows the current position, or the one after an action, and reports whether it did.
 async function show(remember = true, action = undefined) {
   pushes ||= remember;
-  if (mode === 'play' && rival && view) sit(view.turn);
   const next = await ask(query(session(action)));
   if (!next) return false;
   [moves, made] = [next.plies.slice(0, -1).map(p => p.move), next.ply];
   next.since = view?.text === next.text ? view.since : performance.now();
   view = next;
-  shown = { play: [from, moves, made, played], turn };
+  shown = { play: [from, moves, made, played, resigned], turn };
   if (mode === 'play' && rival) {
     sit(view.turn);
     return show(false);
@@ -178,7 +177,7 @@ function machineTime(side) {
 function play(name) {
   say('');
   if (practice) return attempt(name);
-  resigned = false;
+  resigned = null;
   if (moves[made] !== name) moves = [...moves.slice(0, made), name];
   made++;
   played = true;
@@ -230,7 +229,7 @@ function begin(position, names = []) {
 
 function go(ply) {
   made = Math.min(ply, moves.length); // a click may be on a play that was longer
-  resigned = false;
+  resigned = null;
   say('');
   return show();
 }
@@ -315,7 +314,7 @@ function renderClocks() {
 function renderWorth() {
   const w = view.over ? null : report?.worth;
   $('worth').className = w?.value ?? '';
-  $('worth').textContent = view.over ? view.over.text : `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : capital(view.players[view.turn])}: ${words(w)}`;
+  $('worth').textContent = view.over ? view.over : `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : capital(view.players[view.turn])}: ${words(w)}`;
   let text = '';
   if (report?.table) text = 'From the table.';
   else if (report?.book && report.done) text = 'From the opening book.';
@@ -622,18 +621,19 @@ function change(next) {
 // enter changes the mode and shows the position in it, as show does.
 function enter(next) {
   change(next);
-  if (resigned && mode === 'analyse') delete view.over;
+  if (resigned === query() && mode === 'analyse') delete view.over;
   practice = null;
   history.replaceState(null, '', location.pathname + location.search + fragment());
   render();
   return show(false);
 }
 
-// takeBack takes a move back; in the mode play, for good, all moves since a person was to move.
+// takeBack takes a move back; in the mode play, for good, all moves since a person was to move: until the page shows the
+// position before them, there is no other move.
 function takeBack() {
-  if (!made) return;
+  if (!made || mode === 'play' && (!people().length || shown?.turn !== turn)) return;
   if (mode === 'analyse') return go(made - 1);
-  resigned = false;
+  [resigned, thinking] = [null, true];
   say('');
   show(true, 'undo');
 }
@@ -673,7 +673,7 @@ function load() {
   const same = from === (q.get('from') ?? '') && named.every((m, i) => moves[i] === m);
   from = q.get('from') ?? '';
   made = named.length;
-  if (!same) [moves, resigned] = [named, false];
+  if (!same) [moves, resigned] = [named, null];
   change(addressMode());
   pushes = false;
   show(false);
@@ -696,7 +696,7 @@ $('hint').addEventListener('click', async () => {
 });
 $('resign').addEventListener('click', async () => {
   if (!ready()) return;
-  resigned = true;
+  resigned = query();
   hint = '';
   if (await show(false)) $('why').focus();
 });

@@ -246,6 +246,15 @@ func testPlayers(t *testing.T, browser context.Context, address string) {
 		tab.run(press("#swap"))
 		tab.wait(`document.querySelector('#state').textContent === 'You have won` + after + `'`)
 	}
+
+	tab = open(t, browser, address+solved+"#against=perfect") // a resignation belongs to its position
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.run(chromedp.KeyEvent("2"))
+	tab.wait(`document.querySelectorAll('.piece').length === 2 && !document.querySelector('#resign').disabled`)
+	tab.run(press("#resign"))
+	tab.wait(`/ after 2 moves: X \(you\) resigned.$/.test(document.querySelector('#state').textContent)`)
+	tab.run(chromedp.Evaluate(`history.back()`, nil))
+	tab.wait(`document.querySelector('#state').textContent === 'X played 2. O (machine) is paused.'`)
 }
 
 // testLine steps through best play, forward and back, with the mouse and with keys, and plays out what

@@ -16,7 +16,7 @@ const (
 	maxCell    = 1 + CellRows*maxRowSize
 )
 
-// The encodings of the words of a cell.
+// The encodings of the words of a cell. Files have these numbers; codedRows is the next one.
 const (
 	plainWords = iota // the word itself
 	keyWords          // the difference from the key

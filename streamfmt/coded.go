@@ -9,7 +9,7 @@ import (
 // The steps and the words of a coded cell are coded by their frequencies in the cell, as model.go describes. The symbol
 // of a word is the word, and that of a step is its class, see classOf.
 const (
-	codedRows = wordForms // the form of a coded cell
+	codedRows = 3 // the form of a coded cell: files have this number, so another encoding of words needs a new one
 
 	stepKept    = 2                                   // bits of a step that its class keeps below the highest
 	maxStepRest = 56                                  // steps that leave out more bits are not coded, see bitReader

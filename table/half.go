@@ -20,7 +20,7 @@ const wholeMemory = 128 << 20
 type halfPart struct {
 	g      *game.Half
 	tier   int
-	place  mirror.Place // of images
+	place  mirror.Place // for images
 	stored *openTier
 }
 

@@ -137,14 +137,14 @@ func (p *pipeOptions) Flags() []cli.Flag {
 
 // prepare implements Runner.Prepare.
 func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
-	o := s.Options
+	o, m := s.Options, method.Of(s.Game)
 	if o.Reducers == 0 {
-		o.Reducers = pipe.Reducers(method.Of(s.Game), s.Memory)
+		o.Reducers = pipe.Reducers(m, s.Memory)
 	}
-	if err := s.Needs(pipe.Least(method.Of(s.Game), o.Reducers)); err != nil {
+	if err := s.Needs(pipe.Least(m, o.Reducers)); err != nil {
 		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)
 	}
-	s.Own = pipe.Divide(method.Of(s.Game), s.Memory, o.Reducers).Driver
+	s.Own = pipe.Divide(m, s.Memory, o.Reducers).Driver
 	r := &trial.Runner{Theirs: &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}, FS: s.FS}
 	if p.compare {
 		r.Ours = &pipe.Runner{Bin: s.Bin, Memory: s.Memory}

@@ -78,7 +78,7 @@ func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
 	job, successors := c.job(step.Solve), table.TierFile(c.tier+1)
 	job.Parts = job.Parts || b.whole
 	if job.Parts {
-		successors = valued(b.of, c.tier+1)
+		successors = valued(b.method, c.tier+1)
 	}
 	job.Input, job.Predecessors = []string{b.data.Dir(successors)}, b.data.Dir(first(c.tier))
 	return job, nil

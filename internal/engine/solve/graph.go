@@ -159,7 +159,7 @@ func (s *outputs) directory(tier int) string {
 	if s.forward {
 		return first(tier)
 	}
-	return valued(s.run.of, tier)
+	return valued(s.run.method, tier)
 }
 
 // open opens a complete directory; nil: it is not complete.
@@ -227,7 +227,7 @@ func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error
 		return d.receivers, err
 	}
 	if s.forward || s.run.KeepAll {
-		err = eachDir(s.run.of, tier, s.forward, open)
+		err = eachDir(s.run.method, tier, s.forward, open)
 	} else {
 		_, err = open(s.directory(tier), step.At(tier, 0))
 	}
@@ -296,7 +296,7 @@ func (r *run) prune(ctx context.Context, forward bool, tier int) error {
 		}
 		return nil
 	}
-	if valued(r.of, tier) != first(tier) {
+	if valued(r.method, tier) != first(tier) {
 		if err := r.firsts.remove(tier); err != nil {
 			return err
 		}
@@ -326,12 +326,12 @@ func (r *run) canKeep(ctx context.Context) error {
 	for tier := range r.last + 1 {
 		_, solved := r.tabled(tier)
 		for _, forward := range []bool{true, false} {
-			err := eachDir(r.of, tier, forward, func(name string, _ step.Stage) ([]int, error) {
+			err := eachDir(r.method, tier, forward, func(name string, _ step.Stage) ([]int, error) {
 				seal, err := r.canKeepDir(ctx, name, solved)
 				if err != nil || seal == nil {
 					return nil, err
 				}
-				return r.of.Receivers(r.data.FS, r.data.Dir(name))
+				return r.method.Receivers(r.data.FS, r.data.Dir(name))
 			})
 			if err != nil {
 				return err
@@ -343,7 +343,7 @@ func (r *run) canKeep(ctx context.Context) error {
 
 // plan returns, by tier, which jobs must run.
 func (r *run) plan(ctx context.Context, until int) (firsts, seconds []bool, err error) {
-	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.of, r.last) == first(r.last)}
+	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.method, r.last) == first(r.last)}
 	for tier := range r.last + 1 {
 		_, tabled := r.tabled(tier)
 		o, err := r.firsts.look(ctx, tier)
@@ -429,7 +429,7 @@ type chain struct {
 // job returns the last job of the chain, without its input.
 func (c *chain) job(step string) *runner.Job {
 	_, tabled := c.run.tabled(c.tier)
-	values := valued(c.run.of, c.tier) == c.directory(c.tier)
+	values := valued(c.run.method, c.tier) == c.directory(c.tier)
 	return &runner.Job{Name: c.directory(c.tier), Step: step, Tier: c.tier, Table: values && !tabled && c.run.UntilTier < 0, Parts: c.forward || c.run.KeepAll}
 }
 

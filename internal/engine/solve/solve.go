@@ -166,13 +166,13 @@ type Result struct {
 // A run executes jobs, reports their progress, and knows which directories are complete.
 type run struct {
 	Options
-	g     game.Game
-	of    runner.Method
-	data  *store.Data
-	begun time.Time
-	by    planner
-	last  int  // the last tier
-	halve bool // jobs of tiers compute the positions that the table stores, see byBlocks; otherwise all
+	g      game.Game
+	method runner.Method
+	data   *store.Data
+	begun  time.Time
+	by     planner
+	last   int  // the last tier
+	halve  bool // jobs of tiers compute the positions that the table stores, see byBlocks; otherwise all
 
 	firsts, seconds outputs
 	table           *store.Seal // lists the tiers that are in the table
@@ -199,7 +199,7 @@ type run struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	r := &run{Options: o, g: g, of: method.Of(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
+	r := &run{Options: o, g: g, method: method.Of(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
 		table: &store.Seal{Game: data.Game, Job: table.Dir},
 		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
 	r.firsts = outputs{run: r, forward: true, of: make([]*output, r.last+1)}
@@ -348,7 +348,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Method, job.FS, job.Reducers, job.Combine = r.of, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
+	job.Method, job.FS, job.Reducers, job.Combine = r.method, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Stored = r.halve
 	}

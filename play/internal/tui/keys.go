@@ -262,10 +262,15 @@ func (m *model) cannot(text string) error {
 	return fmt.Errorf("no move starts with %q", text)
 }
 
+// maxTyped is the maximum length of the typed name of a move in bytes.
+const maxTyped = 60
+
 // typeOn appends text to the typed name of a move. A name of one character is played at
 // once, if no other name begins with it; a longer one needs Enter.
 func (m *model) typeOn(text string) tea.Cmd {
-	m.typed += text
+	if len(m.typed)+len(text) <= maxTyped {
+		m.typed += text
+	}
 	if m.match() == 1 && utf8.RuneCountInString(m.typed) == 1 && m.moves[m.selected].Name == m.typed {
 		return m.play(m.typed)
 	}

@@ -55,7 +55,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// prompts returns what two people at a console are told before each line that they type.
+// prompts returns what line mode prints for two people before each line that they type.
 func prompts(t *testing.T, typed string) string {
 	var out bytes.Buffer
 	console := player.NewConsole(strings.NewReader(typed), &out)

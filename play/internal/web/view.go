@@ -159,18 +159,17 @@ func (s *Server) view(r *http.Request) (any, error) {
 		return nil, err
 	}
 	at := session.New(h, peopleIn(query), whole.Names()[len(h.Names()):]...)
-	at.Paused = query.Has("paused") || query.Get("later") != "" // no machine moves before the end of the play
 	switch query.Get("do") {
 	case "undo":
-		waits := at.Paused
 		at.Undo()
-		at.Paused, whole = waits, at.History()
+		whole = at.History()
 	case "resign":
 		err = at.Resign()
 	}
 	if err != nil {
 		return nil, badRequest(err)
 	}
+	at.Paused = query.Has("paused") || len(whole.Names()) > len(h.Names()) // no machine moves before the end of the play
 	return s.viewOf(g, at, whole), nil
 }
 

@@ -79,8 +79,8 @@ func (c *Cache) Keep(b *block.Block) {
 // Complete says that all blocks were given to Keep, and that they are in files with these checksums.
 func (c *Cache) Complete(sums []uint32) { c.sums = sums }
 
-// Of reports whether c has the blocks of t, as the retrograde job has written them, with values, or, if values is false, the
-// forward job, with open positions. The checksums do not show which job has written a file: if all positions of a tier are terminal, both
+// Of reports whether c has the blocks of t: with values, as the retrograde job has written them, or, if values is false, with
+// open positions, as the forward job has. The checksums do not show which job has written a file: if all positions of a tier are terminal, both
 // write the same bytes.
 func (c *Cache) Of(t *Tier, values bool) bool {
 	return c.values == values && c.sums != nil && slices.Equal(t.Sums(), c.sums)

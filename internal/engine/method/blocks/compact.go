@@ -62,11 +62,10 @@ func Stored(g game.Tiered) game.Tiered {
 	return g
 }
 
-// writeTableShard writes a shard of the table, see jobdir.TablePart, which create creates: the stored positions in some parts of a
-// job that gives all positions of a tier values.
-func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), g game.Tiered, tier int) error {
-	g = Stored(g)
-	in, err := OpenTierFiles(new(jobdir.Seals), fsys, parts, g, tier)
+// writeTableShard writes a shard of the table, see jobdir.TablePart, which create creates: the positions that stored has, in
+// some parts of a job that gives all positions of a tier values.
+func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), stored game.Tiered, tier int) error {
+	in, err := OpenTierFiles(new(jobdir.Seals), fsys, parts, stored, tier)
 	if err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create 
 	if err != nil {
 		return err
 	}
-	return WriteTable(ctx, out, g, in)
+	return WriteTable(ctx, out, stored, in)
 }
 
 // WriteTable writes the file of the table for a tier of a game, and closes it. in is the tier with all its

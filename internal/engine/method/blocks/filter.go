@@ -208,5 +208,5 @@ func (s *filter) reduceBlocks() error {
 	}
 	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part))
 	create := func() (io.WriteCloser, error) { return s.o.Create(jobdir.ShardName(jobdir.TablePart, s.o.Part)) }
-	return writeTableShard(context.Background(), s.o.FS, []string{part}, create, s.g, s.o.Tier)
+	return writeTableShard(context.Background(), s.o.FS, []string{part}, create, Stored(s.g), s.o.Tier)
 }

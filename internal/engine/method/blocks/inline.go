@@ -14,7 +14,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A inlineRunner runs jobs by blocks.
+// An inlineRunner runs jobs by blocks.
 type inlineRunner struct {
 	m      *Method
 	memory inline.Memory
@@ -56,7 +56,7 @@ func (r *inlineRunner) drop() {
 	r.blocks.Reset(0)
 }
 
-// A inlineWork is a step on a tier of blocks.
+// An inlineWork is a step on a tier of blocks.
 type inlineWork struct {
 	*inline.Job
 	runner       *inlineRunner

@@ -11,7 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 )
 
-// A inlineFinal merges the tiers of a solved game into one text by key. For each range, it merges
+// An inlineFinal merges the tiers of a solved game into one text by key. For each range, it merges
 // the blocks of all tiers.
 type inlineFinal struct {
 	inline.Text

@@ -131,14 +131,14 @@ const (
 	rangeBytes  = 64
 )
 
-// AddInput adds the tiers that the job reads. The table has half of the positions, the final job reads all.
+// AddInput adds the tiers that the job reads. The final job reads the table, with its mirror images.
 func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
 	dirs, g := j.Input, m.g
-	switch half := game.HalfOf(g); {
-	case j.Step == step.Solve:
+	switch j.Step {
+	case step.Solve:
 		dirs = append(slices.Clone(dirs), j.Predecessors)
-	case j.Step == step.Final && half != nil:
-		g = half
+	case step.Final:
+		g = m.stored
 	}
 	for i, dir := range dirs {
 		tier := j.Tier // the last directory has the predecessors
@@ -192,5 +192,5 @@ func (m *Method) WriteLines(j *runner.Job) error {
 
 // WriteTable writes a shard of the table from parts.
 func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
-	return writeTableShard(ctx, j.FS, parts, create, m.g, j.Tier)
+	return writeTableShard(ctx, j.FS, parts, create, m.stored, j.Tier)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A inlineRunner runs jobs by layers.
+// An inlineRunner runs jobs by layers.
 type inlineRunner struct {
 	g      game.Game
 	memory inline.Memory
@@ -36,7 +36,7 @@ func (r *inlineRunner) Run(ctx context.Context, of *runner.Job) (runner.Stats, e
 	return inline.Run(ctx, j, &inlineWork{Job: j, runner: r, g: r.g})
 }
 
-// A inlineWork is a step on a stage of a tier. A task is an interval of the tier's keys.
+// An inlineWork is a step on a stage of a tier. A task is an interval of the tier's keys.
 type inlineWork struct {
 	*inline.Job
 	runner *inlineRunner
@@ -52,7 +52,7 @@ type inlineWork struct {
 	used inlineMemory
 }
 
-// A inlineMemory keeps the memory of workers and chunks for the next job: a game may have many
+// An inlineMemory keeps the memory of workers and chunks for the next job: a game may have many
 // small tiers.
 type inlineMemory struct {
 	workers  []*inlineWorker
@@ -199,7 +199,7 @@ func (w *inlineWork) Count(c *rowChunk) {
 // A rowChunk contains the rows of the shard of one interval, and its states.
 type rowChunk struct{ rows, states []Row }
 
-// A inlineShard is the files of a reducer; a nil one is not written.
+// An inlineShard is the files of a reducer; a nil one is not written.
 type inlineShard struct{ rows, states *PartWriter }
 
 func (p inlineShard) Append(c *rowChunk) error {
@@ -236,7 +236,7 @@ func (w *inlineWork) NewWorker() func(int, *rowChunk) error {
 	return worker.do
 }
 
-// A inlineWorker is the state of a worker: its kernel and its memory.
+// An inlineWorker is the state of a worker: its kernel and its memory.
 type inlineWorker struct {
 	*inlineWork
 	kernel Kernel
@@ -301,7 +301,7 @@ func (w *inlineWorker) pick(decided []Row, do func(i int, predecessor game.Posit
 	return w.stored.EachEdge(&w.loader, decided, do)
 }
 
-// A inlineFinal writes the lines of all positions, by key, and of their images. It reads the files of all tiers as one
+// An inlineFinal writes the lines of all positions, by key, and of their images. It reads the files of all tiers as one
 // source. A task is an interval of the keys.
 type inlineFinal struct {
 	inline.Text

@@ -34,7 +34,7 @@ type Outbox struct {
 	rows    []Row
 	to      []uint16     // by row, the receiver, an index into stages
 	stages  []step.Stage // pass 0 of all tiers, then others that have received rows
-	last    int          // of pass 0 of all tiers
+	last    int          // the last tier
 	recent  int          // the index of the last stage that receiver has found
 	sorter  sorter
 	numbers []int // by receiver; where Flush puts its next row

@@ -148,26 +148,31 @@ func (o *output[T, C]) upTo(number int) error {
 	return nil
 }
 
-// A Numbered is the tasks 0 to tasks-1.
+// A Numbered is the tasks 0 to Tasks-1.
 type Numbered struct{ Tasks, begun int }
 
-func (n *Numbered) Next() (task int, ok bool, err error) { //nolint:unparam // as work requires
+// Next returns the next task.
+func (n *Numbered) Next() (task int, ok bool, err error) { //nolint:unparam // as Work requires
 	n.begun++
 	return n.begun - 1, n.begun <= n.Tasks, nil
 }
 
+// Share returns the share of the tasks up to the end of one.
 func (n *Numbered) Share(task int) float64 { return float64(task+1) / float64(n.Tasks) }
 
 // A Text is the part of a work that writes shards with lines.
 type Text struct{ *Job }
 
+// NewShard creates a file of lines.
 func (t Text) NewShard(number int) (Shard[*TextChunk], error) {
 	file, err := t.Create(jobdir.LinesName(number))
 	return textShard{file}, err
 }
 
+// NewChunk returns an empty chunk.
 func (t Text) NewChunk() *TextChunk { return new(TextChunk) }
 
+// Count counts the lines of a chunk as records.
 func (t Text) Count(c *TextChunk) { t.Stats.Records += c.Lines }
 
 // A TextChunk contains lines.
@@ -176,6 +181,7 @@ type TextChunk struct {
 	Lines int64
 }
 
+// Reset empties the chunk.
 func (c *TextChunk) Reset() { c.Text, c.Lines = c.Text[:0], 0 }
 
 // Final adds the line of a position, if it has one.

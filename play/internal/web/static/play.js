@@ -314,7 +314,7 @@ function renderClocks() {
 function renderWorth() {
   const w = view.over ? null : report?.worth;
   $('worth').className = w?.value ?? '';
-  $('worth').textContent = view.over ? view.over : `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : capital(view.players[view.turn])}: ${words(w)}`;
+  $('worth').textContent = view.over || `${glyph[w?.value] ?? ''} ${w && !w.value ? 'Estimate' : capital(view.players[view.turn])}: ${words(w)}`;
   let text = '';
   if (report?.table) text = 'From the table.';
   else if (report?.book && report.done) text = 'From the opening book.';

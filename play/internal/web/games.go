@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
-	"sort"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -201,9 +200,10 @@ func (s *Server) game(r *http.Request) (*served, error) {
 type entry struct {
 	ID, Variant, Title string
 	Usage              string // "" if the parameters are not the defaults
-	Board              string // a board, as JSON for board.js
+	Board, Text        string // a board, as JSON for board.js and as text
 	Params             []paramEntry
-	Data               string // the data directory with the table
+	Solved             bool   // it has a table
+	Data               string // the data directory with the table; "" on a site
 }
 
 // A paramEntry is a parameter of a game in the list.
@@ -240,9 +240,9 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// list returns the games that have a table, those that are searched, one entry for each game that is registered, and
-// the runs in directories whose game is not solved.
-func (s *Server) list() (tables, games []entry, runs []Run) {
+// list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories
+// whose game is not solved.
+func (s *Server) list() (games []entry, runs []Run) {
 	runs = s.states()
 	for _, kind := range s.o.Games {
 		g, err := kind.Default()
@@ -258,16 +258,17 @@ func (s *Server) list() (tables, games []entry, runs []Run) {
 	}
 	for _, source := range s.solved() {
 		e := entryOf(source.Table.Game())
-		if i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant }); i >= 0 {
-			e = games[i]
-			games = slices.Delete(games, i, i+1)
+		i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant })
+		if i < 0 { // it comes after the others of its kind
+			for i = len(games); i > 0 && games[i-1].ID != e.ID; {
+				i--
+			}
+			games = slices.Insert(games, i, e)
 		}
-		e.Data = source.Name
-		tables = append(tables, e)
+		games[i].Solved, games[i].Data = true, source.Name
 		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
 	}
-	sort.SliceStable(tables, func(i, j int) bool { return tables[i].ID < tables[j].ID })
-	return tables, games, runs
+	return games, runs
 }
 
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
@@ -284,8 +285,9 @@ func entryOf(g game.Game) entry {
 	}
 	middle := play[(len(play)-1)/2]
 	id, variant := idOf(g.Spec())
-	board, _ := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(g.Picture(middle)), Last: [][2]int{}, Moves: []moveJSON{}})
-	return entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board)}
+	picture := g.Picture(middle)
+	board, _ := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(picture), Last: [][2]int{}, Moves: []moveJSON{}})
+	return entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board), Text: picture.String()}
 }
 
 // maxPreview is the largest number of positions of the random play of entryOf.

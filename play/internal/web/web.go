@@ -294,8 +294,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
 			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
-			data["Tables"], data["Games"], data["Runs"] = s.list()
-			data["Whole"] = hasWhole
+			data["Games"], data["Runs"] = s.list()
 			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
 		}
 		s.Write(w, r, name, data)

@@ -393,15 +393,15 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestIndex checks the list of games: solved ones come first, each game has one card, and each card has one link
-// and a board with a position that is not the first one.
+// TestIndex checks the list of games: each game has one card, solved ones are marked and stand beside others of their kind,
+// and each card has one link, and a board with a position that is not the first one, as a picture and as text.
 func TestIndex(t *testing.T) {
 	_, page := get(t, serve(t, "connectn width=3 height=3 connect=3", "connectn width=4 height=4 connect=3").URL+"/")
-	cards := strings.Split(page, "<li>")[1:]
+	cards := regexp.MustCompile(`<li( data-solved)?>`).Split(page, -1)[1:]
 	if want := len(all.Kinds()) + 1; len(cards) != want { // one is the default of its kind
 		t.Errorf("%d cards, want %d", len(cards), want)
 	}
-	var links []string
+	var links, marked []string
 	for _, card := range cards {
 		found := regexp.MustCompile(`<a href="([^"]*)"`).FindAllStringSubmatch(card, -1)
 		if len(found) != 1 {
@@ -413,15 +413,19 @@ func TestIndex(t *testing.T) {
 		must.OK(t, json.Unmarshal([]byte(text), &v))
 		id, variant, _ := strings.Cut(strings.TrimPrefix(found[0][1], "./play/"), "/")
 		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
-		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, pictureOf(g.Picture(g.Start())).Rows) || v.Picture.Won != nil {
-			t.Errorf("%s: the board is %v", spec, v.Picture)
+		text = html.UnescapeString(regexp.MustCompile(`(?s)<noscript><pre>(.*?)</pre>`).FindStringSubmatch(card)[1])
+		if strings.Contains(card, `<small class="solved">solved</small></a>`) {
+			marked = append(marked, found[0][1])
+		}
+		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, pictureOf(g.Picture(g.Start())).Rows) || v.Picture.Won != nil || strings.Count(text, "\n") < len(v.Picture.Rows) {
+			t.Errorf("%s: the board is %v\n%s", spec, v.Picture, text)
 		}
 	}
-	if !slices.Equal(links[:2], []string{"./play/connectn/3-3-3", "./play/connectn/4-4-3"}) {
-		t.Errorf("the first links are %v", links)
+	if want := []string{"./play/connectn/3-3-3", "./play/connectn/4-4-3"}; !slices.Equal(links[:2], want) || !slices.Equal(marked, want) {
+		t.Errorf("the links are %v, those of solved games %v", links, marked)
 	}
-	if solved, others := strings.Index(page, "<h2>Solved</h2>"), strings.Index(page, "<h2>Other games</h2>"); solved < 0 || others < solved {
-		t.Errorf("the games are not in order: %s", page)
+	if n := strings.Count(page, "<li data-solved>"); n != 2 {
+		t.Errorf("%d games can be the game of the day, want 2", n)
 	}
 	if n := strings.Count(page, `action="./open/connectn"`); n != 1 {
 		t.Errorf("%d forms of a game", n)
@@ -503,7 +507,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestPageSize checks that no page loads more than 150 kB besides its data.
+// TestPageSize checks that no page loads more than 160 kB besides its data.
 func TestPageSize(t *testing.T) {
 	server := serve(t)
 	var files int
@@ -529,7 +533,7 @@ func TestPageSize(t *testing.T) {
 			}
 			return size
 		}
-		if size := load(path); size > 150_000 || size < 5_000 {
+		if size := load(path); size > 160_000 || size < 5_000 {
 			t.Errorf("%s: %d bytes: %v", path, size, seen)
 		}
 		files = max(files, len(seen))

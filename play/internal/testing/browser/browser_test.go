@@ -237,6 +237,15 @@ func TestBrowser(t *testing.T) {
 		tab.want(`document.querySelector('#rules pre').textContent.includes('0 1 2 3 4 5 6')`, "true")
 	})
 
+	t.Run("start without scripts", func(t *testing.T) {
+		tab := newTab(t, browser)
+		tab.run(emulation.SetScriptExecutionDisabled(true))
+		tab.visit(address + "/")
+		tab.want(`document.querySelector('#today').hidden && [...document.querySelectorAll('.cards > li')].every(e => e.querySelector('pre').checkVisibility())`, "true")
+		tab.run(press(`a[href$="play/connectn/4-4-3"]`))
+		tab.wait(`location.pathname === '` + solved + `'`)
+	})
+
 	t.Run("why", func(t *testing.T) {
 		tab := open(t, browser, address+"/play/connectn/7-6-4?moves=0,3,0,4,0,5,1") // X should have played 2 or 6, or won with 0
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)

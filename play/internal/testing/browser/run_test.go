@@ -118,7 +118,7 @@ func TestRun(t *testing.T) {
 	tab.wait(state + ` === 'solved' && ` + bars + `.join() === '1,21,21'`)
 	tab.want(`document.activeElement.getAttribute('aria-label')`, "Table: jobs")
 	inAllForms(t, browser, "run-solved", page, state+` === 'solved'`)
-	inAllForms(t, browser, "run-solved-index", server, `document.querySelector('h2').textContent === 'Solved' && document.querySelector('.cards a').textContent.includes('Connect 3 on 4×5')`)
+	inAllForms(t, browser, "run-solved-index", server, `document.querySelector('#today a').textContent.includes('Connect 3 on 4×5 solved')`)
 	tab.run(press(".links a"))
 	tab.wait(`location.pathname === '/play/connectn/4-5-3' && document.querySelector('#search')?.textContent === 'From the table.'`)
 }

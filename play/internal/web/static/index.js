@@ -3,3 +3,13 @@ import { draw } from './board.js';
 for (const place of document.querySelectorAll('[data-board]')) {
   place.append(draw(JSON.parse(place.dataset.board), null, null, () => {}));
 }
+
+// The game of the day depends on the visitor's date alone, whatever the time zone. The factor is prime, so in as many days as
+// there are solved games, each has its day. Its remainder by a number from 7 to 32 is between a seventh and six sevenths of that
+// number: two days do not have neighbours in the list, which are similar.
+const solved = document.querySelectorAll('[data-solved]'), now = new Date();
+if (solved.length) {
+  const today = document.getElementById('today'), days = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()) / 864e5;
+  today.querySelector('ul').append(solved[days * 11093 % solved.length]);
+  today.hidden = false;
+}

@@ -15,6 +15,11 @@ OVERWRITE ?=
 YES       ?=
 # Data directory of the target pipe.
 PIPE_DATA ?= pipe_data
+# Of the target site-tables: the site, data directories of its boards, the list of boards, and further data directories.
+SITE        ?= build/site
+SITE_TABLES ?= build/tables
+SITE_BOARDS ?= scripts/site-boards.txt
+SITE_DATA   ?=
 # Time for which make fuzz tests each parser.
 FUZZTIME ?= 30s
 
@@ -28,7 +33,7 @@ STEPS       := init possible mark begin solve ties values final
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # A misspelled variable, as in make WITDH=4, has no effect: warn about it.
-USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE ON_HADOOP GOFLAGS
+USED   := GO WIDTH HEIGHT CONNECT DATA RUNNER DATA_HADOOP RESUME OVERWRITE YES PIPE_DATA SITE SITE_TABLES SITE_BOARDS SITE_DATA FUZZTIME BENCH LARGE COUNT CLUSTER FREE_PORTS NODES SECURE ON_HADOOP GOFLAGS
 UNUSED := $(strip $(filter-out $(USED),$(foreach v,$(.VARIABLES),$(if $(filter command line,$(origin $v)),$v))))
 $(if $(UNUSED),$(warning $(UNUSED): not used here; the variables are $(USED)))
 
@@ -40,7 +45,7 @@ endif
 endif
 
 .DEFAULT_GOAL := first
-.PHONY: first all pipe help build site aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools wine-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint lines fmt release clean
+.PHONY: first all pipe help build site site-tables aws build-emr build-cluster proj2 proj2-hadoop test-tools release-tools wine-tools test test-long cluster-up cluster-down cluster-status test-hadoop test-hadoop-long emr-venv test-emr test-emr-hadoop web-tools test-web test-python race bench bench-hadoop fuzz lint lines fmt release clean
 
 first: build help
 
@@ -69,6 +74,9 @@ site: build ## also build what play web --export writes: bin/play.wasm.gz and bi
 	@GOOS=js GOARCH=wasm $(BUILD) -o bin/play.wasm ./play/wasm
 	@gzip -n9f bin/play.wasm
 	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/
+
+site-tables: site ## write the site of play web --export to SITE=build/site, with the tables of small boards, at most 25 MB (two minutes; SITE_DATA=DIR adds a table)
+	@scripts/site.sh '$(SITE)' '$(SITE_TABLES)' '$(SITE_BOARDS)' $(SITE_DATA)
 
 aws: build ## also build driver-aws: driver with S3 and Amazon EMR
 	@$(BUILD) -o bin/ ./cmd/driver-aws

@@ -110,6 +110,41 @@ func TestMakePipe(t *testing.T) {
 	}
 }
 
+// TestMakeSite writes a site with the tables of two boards and of a further data directory. The solve of one
+// board has begun. Then it has tables that are too large.
+func TestMakeSite(t *testing.T) {
+	above := t.TempDir()
+	list, data := filepath.Join(above, "boards.txt"), filepath.Join(above, "data")
+	must.OK(t, os.WriteFile(list, []byte("mnk --width 3 --height 3 --connect 3\nquixo --size 3\n"), 0o666))
+	run := func(site string) (stdout, stderr string, code int) {
+		return makes(t, "site-tables SITE="+filepath.Join(above, site)+" SITE_TABLES="+filepath.Join(above, "tables")+" SITE_BOARDS="+list+" SITE_DATA="+data)
+	}
+	solve := func(line string) error { return exec.Command("../bin/driver", strings.Fields(line)...).Run() }
+	must.OK(t, solve("solve connectn --data "+data))
+	must.OK(t, solve("solve quixo --size 3 --until-tier 3 --data "+filepath.Join(above, "tables", "quixo-3")))
+	stdout, stderr, code := run("site")
+	want := regexp.MustCompile(`^    0\.003 MB  Tic-tac-toe of 3 on 3×3: tie in 9 moves, 765 positions in .*
+    0\.005 MB  Quixo on 3×3: the first player wins in 7 moves, 2,219 positions in .*
+.*/site: \S+ MB and tables of 11.4 kB; copy it to a web server
+$`)
+	if code != 0 || stderr != "" || !want.MatchString(stdout) {
+		t.Fatalf("exit status %d\n%s%s", code, stdout, stderr)
+	}
+	if stdout, stderr, code := run("site"); code == 0 || stdout != "" || !strings.HasPrefix(stderr, "site.sh: "+filepath.Join(above, "site")+": not empty") {
+		t.Errorf("again: exit status %d\n%s%s", code, stdout, stderr)
+	}
+	large := filepath.Join(above, "tables", "mnk-3-3-3", "table", "large")
+	must.OK(t, os.WriteFile(large, nil, 0o666))
+	must.OK(t, os.Truncate(large, 25e6))
+	stdout, stderr, code = run("other")
+	says := regexp.MustCompile(`^site\.sh: the tables of ` + list + ` have 2500\d{4} bytes, but all tables of a site may have 25000000: delete a line there\. The largest:
+   25\.003 MB  Tic-tac-toe of 3 on 3×3: .*, solved by an earlier run
+    0\.005 MB  Quixo on 3×3`)
+	if _, err := os.Stat(filepath.Join(above, "other")); code == 0 || !says.MatchString(stderr) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("too large: exit status %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+}
+
 // TestMakeAlone checks that make without arguments compiles and lists the targets, and that it
 // warns of a variable that it does not use.
 func TestMakeAlone(t *testing.T) {

@@ -3,6 +3,7 @@ package browser
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -18,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -33,7 +36,8 @@ type fileServer struct {
 	mu     sync.Mutex
 	paths  []string
 	bytes  int
-	ranges int // parts that it has sent
+	ranges int // parts that it has sent, and their bytes
+	ranged int
 }
 
 // export writes the site of play web --export, with the tables of data directories, and returns its directory.
@@ -70,6 +74,7 @@ func serveSite(t *testing.T, dir string, noParts bool) *fileServer {
 		s.bytes += counted.n
 		if w.Header().Get("Content-Range") != "" {
 			s.ranges++
+			s.ranged += counted.n
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -253,35 +258,63 @@ const lookUp = `async hashes => {
   return found;
 }`
 
-// TestSiteTables compares the tables of a site, one of each method, with driver lookup.
+// boards are solved for a site: games of both methods, and those whose positions have images.
+const boards = `connectn --width 5 --height 5 --connect 4
+mancala --pits 3 --stones 4
+mills --men 5
+quixo --size 3
+`
+
+// solveSite writes a site with the tables of boards as make site-tables does, with further data directories. It returns the
+// directory of the site, and the data directories by the addresses of the games.
+func solveSite(t *testing.T, boards string, further ...string) (dir string, data map[string]string) {
+	dir, data = filepath.Join(t.TempDir(), "site"), make(map[string]string)
+	tables, list := t.TempDir(), filepath.Join(t.TempDir(), "boards.txt")
+	if err := os.WriteFile(list, []byte(boards), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("scripts/site.sh", append([]string{dir, tables, list}, further...)...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("scripts/site.sh: %v: run make site\n%s", err, out)
+	}
+	solved, err := os.ReadDir(tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range solved {
+		data[strings.Replace(d.Name(), "-", "/", 1)] = filepath.Join(tables, d.Name())
+	}
+	return dir, data
+}
+
+// TestSiteTables compares the tables of a site with driver lookup, and plays a move with values. One table is of a data
+// directory that is not in the list of boards.
 func TestSiteTables(t *testing.T) {
-	boards := map[string][]string{
-		"connectn/5-5-4": {"connectn", "--width", "5", "--height", "5", "--connect", "4"},
-		"mancala/3-4":    {"mancala", "--pits", "3", "--stones", "4"},
-		"dodgem/4":       {"dodgem", "--size", "4"},
+	further := filepath.Join(t.TempDir(), "further")
+	if out, err := exec.Command(driver, "solve", "dodgem", "--size", "4", "--data", further).CombinedOutput(); err != nil {
+		t.Fatalf("driver solve: %v\n%s", err, out)
 	}
-	data, all := make(map[string]string), []string(nil)
-	for board, game := range boards {
-		data[board] = filepath.Join(t.TempDir(), "data")
-		if out, err := exec.Command(driver, append(append([]string{"solve"}, game...), "--data", data[board])...).CombinedOutput(); err != nil {
-			t.Fatalf("driver solve: %v\n%s", err, out)
-		}
-		all = append(all, data[board])
+	dir, data := solveSite(t, boards, further)
+	data["dodgem/4"] = further
+	if len(data) != 5 {
+		t.Fatalf("data directories of %v", data)
 	}
-	dir, browser := export(t, all...), launch(t)
+	browser := launch(t)
 	server := serveSite(t, dir, false)
-	for board := range boards {
+	for board := range data {
 		t.Run(board, func(t *testing.T) { testSiteTable(t, newTab(t, browser), server, board, sample(t, data[board], 1000)) })
 	}
+	t.Run("game of the day", func(t *testing.T) { testGameOfTheDay(t, browser, server, len(data)) })
 	near := sample(t, data["connectn/5-5-4"], 1000)
 	position := near[slices.IndexFunc(near, func(l looked) bool { return l.Remoteness == 3 })]
-	page := fmt.Sprintf("/games/play/connectn/5-5-4?from=%%23%d", position.Hash)
+	address := fmt.Sprintf("/games/play/connectn/5-5-4?from=%%23%d", position.Hash)
 	worth := fmt.Sprintf(`document.querySelector('#worth').textContent.includes('%s in 3 moves') && `, position.Value)
 	t.Run("complete files", func(t *testing.T) {
 		tab := newTab(t, browser)
 		server := serveSite(t, dir, true)
 		tab.openSite(server)
-		tab.run(chromedp.Navigate(server.URL + page))
+		tab.run(chromedp.Navigate(server.URL + address))
 		tab.wait(worth + `/^Search:.* The table is not used: .*this server sends only complete files, not parts of them\.$/.test(document.querySelector('#search').textContent)`)
 	})
 	t.Run("no server", func(t *testing.T) {
@@ -289,7 +322,7 @@ func TestSiteTables(t *testing.T) {
 		server := serveSite(t, dir, false)
 		tab.openSite(server)
 		server.Close()
-		tab.run(chromedp.Navigate(server.URL + page))
+		tab.run(chromedp.Navigate(server.URL + address))
 		tab.wait(worth + `/^Search:.* The table is not used: .*the server does not answer\.$/.test(document.querySelector('#search').textContent)`)
 	})
 }
@@ -299,6 +332,33 @@ func (t *tab) openSite(server *fileServer) {
 	t.Helper()
 	t.run(chromedp.Navigate(server.URL + "/games/"))
 	t.wait(`!document.querySelector('#today').hidden`)
+}
+
+// testGameOfTheDay opens the first page of a site with n tables on several dates, in several time zones.
+func testGameOfTheDay(t *testing.T, browser context.Context, server *fileServer, n int) {
+	game := func(zone, instant string) string {
+		tab := newTab(t, browser)
+		clock := `{ const now = Date.parse('` + instant + `'); Date = class extends Date { constructor(...at) { super(...at.length ? at : [now]); } }; }`
+		tab.run(emulation.SetTimezoneOverride(zone), chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := page.AddScriptToEvaluateOnNewDocument(clock).Do(ctx)
+			return err
+		}))
+		tab.openSite(server)
+		tab.want(`document.querySelectorAll('#today li').length`, "1")
+		tab.want(`document.querySelectorAll('[data-solved]').length`, strconv.Itoa(n))
+		tab.want(`document.querySelector('#today svg').getBoundingClientRect().height > 100`, "true")
+		return tab.text(`document.querySelector('#today a').pathname`)
+	}
+	var games []string
+	for day := range n {
+		games = append(games, game("Europe/Berlin", fmt.Sprintf("2026-02-%02dT12:00:00Z", 25+day)))
+	}
+	if east, west := game("Pacific/Kiritimati", "2026-02-24T10:30:00Z"), game("Pacific/Pago_Pago", "2026-02-26T10:30:00Z"); east != games[0] || west != games[0] {
+		t.Errorf("%s and %s in other time zones on the same date, want %s", east, west, games[0])
+	}
+	if slices.Sort(games); len(slices.Compact(slices.Clone(games))) != n {
+		t.Errorf("the games of %d days are %v", n, games)
+	}
 }
 
 // testSiteTable compares positions of a table, and what its page shows of one.
@@ -317,12 +377,28 @@ func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, pos
 		}
 	}
 	server.mu.Lock()
-	t.Logf("%d requests", server.ranges)
+	t.Logf("%d requests of %d bytes for %d positions and their moves", server.ranges, server.ranged, len(positions))
 	if server.ranges == 0 || server.ranges > 3*len(positions) {
 		t.Errorf("%d requests for %d positions", server.ranges, len(positions))
 	}
-	server.ranges = 0
+	server.ranges, server.ranged = 0, 0
 	server.mu.Unlock()
+
+	p := positions[slices.IndexFunc(positions, func(l looked) bool { return len(l.Moves) > 1 && (l.Remoteness > 2 || l.Value == "draw") })]
+	want = want[:0]
+	for _, m := range p.Moves {
+		want = append(want, fmt.Sprint(m.Move, " ", m.Value, m.Remoteness))
+	}
+	slices.Sort(want)
+	tab.run(chromedp.Navigate(fmt.Sprintf("%s/games/play/%s?from=%%23%d", server.URL, board, p.Hash)))
+	const rows = `[...document.querySelectorAll('#moves tbody tr')].map(({ cells: [move, result, end] }) => move.textContent + ' ' + /[a-z]+/.exec(result.textContent) + (end.textContent || 0)).sort().join()`
+	tab.wait(rows + ` === '` + strings.Join(want, ",") + `'`)
+	tab.run(press("#moves tbody button")) // the best move
+	ends := "draw"
+	if p.Value != "draw" {
+		ends = fmt.Sprintf(" in %d move", p.Remoteness-1)
+	}
+	tab.wait(`/moves=/.test(location.search) && document.querySelector('#search').textContent === 'From the table.' && document.querySelector('#worth').textContent.includes('` + ends + `')`)
 }
 
 // playOut plays a game to its end against the machine that plays second.

@@ -1,4 +1,6 @@
 package table
 
+import "github.com/treereduce/treereduce/internal/engine/method/blocks"
+
 // LimitClaims limits the memory for claims of Verify.
-func (t *Table) LimitClaims(bytes int) { t.contents.(*blockTable).claims = bytes }
+func (t *Table) LimitClaims(bytes int) { t.method.(*blocks.Table).Claims = bytes }

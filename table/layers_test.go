@@ -70,7 +70,7 @@ func verifyLayers(t *testing.T, m memory, g game.Game, interval int) (positions 
 		return 0, err
 	}
 	defer tab.Close()
-	tab.contents.(*layerTable).interval = interval
+	tab.method.(*layers.Table).Interval = interval
 	return tab.Verify(context.Background())
 }
 
@@ -98,7 +98,7 @@ func TestVerifyLayers(t *testing.T) {
 	for i, g := range listGames(t) {
 		right := gametest.Search(g)
 		m := tableOf(t, g, rowsOf(g, right))
-		for _, interval := range []int{1, 10, intervalRows} {
+		for _, interval := range []int{1, 10, streamfmt.CellRows} {
 			if n, err := verifyLayers(t, m, g, interval); err != nil || n != uint64(len(right)) {
 				t.Fatalf("%s, %d rows at a time: %d positions, %v; want %d", g.Spec(), interval, n, err, len(right))
 			}
@@ -255,7 +255,7 @@ func TestVerifyLayersRows(t *testing.T) {
 	} {
 		tiers := rowsOf(g, right)
 		test.change(tiers)
-		for _, interval := range []int{1, intervalRows} {
+		for _, interval := range []int{1, streamfmt.CellRows} {
 			var fault *Fault
 			if _, err := verifyLayers(t, tableOf(t, g, tiers), g, interval); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
 				t.Errorf("%s, %d rows at a time: %v, want %q", test.name, interval, err, test.want)
@@ -352,34 +352,6 @@ func TestVerifyLayersCounts(t *testing.T) {
 	m.seal(t, g.Spec())
 	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestLayerReaderKeeps checks that a layerReader caches no more rows than allowed, and finds
-// every successor.
-func TestLayerReaderKeeps(t *testing.T) {
-	g := ticTacToe(t)
-	right := gametest.Search(g)
-	tab := must.Get(OpenOf(tableOf(t, g, rowsOf(g, right)), ".", g))(t)
-	defer tab.Close()
-	rows := tab.contents.(*layerTable)
-	rows.interval, rows.keep = 100, 1600
-	parts, _, err := rows.parts()
-	must.OK(t, err)
-	r := parts[0].reader(0).(*layerReader)
-	for range 2 {
-		for p, want := range right {
-			if _, _, v, ok, err := r.find(p); err != nil || !ok || v != want {
-				t.Fatalf("%#x: %d, %v, %v; want %d", p, v, ok, err, want)
-			}
-			held := 0
-			for _, rows := range r.kept {
-				held += len(rows)
-			}
-			if held != r.held || held > rows.keep+1520 { // a tier
-				t.Fatalf("%d rows are held, %d counted, %d may be", held, r.held, rows.keep)
-			}
-		}
 	}
 }
 

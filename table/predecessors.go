@@ -4,11 +4,12 @@ package table
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/method/layers"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // A Predecessor is a predecessor of a position, with its own value.
@@ -29,13 +30,13 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 	var predecessors []Predecessor
 	var moves []game.Move
 	var images []game.Position
-	home := canonical(t.g, p)
-	err := t.contents.before(p, func(q game.Position, v game.Value) {
+	home := stored.Canonical(t.g, p)
+	err := t.before(p, func(q game.Position, v game.Value) {
 		if v.Valid() && v.Remoteness() == 0 || t.g.Check(q) != nil {
 			return // terminal, or not a position
 		}
 		moves = t.g.Moves(moves[:0], q)
-		if !slices.ContainsFunc(moves, func(m game.Move) bool { return canonical(t.g, m.To) == home }) {
+		if !slices.ContainsFunc(moves, func(m game.Move) bool { return stored.Canonical(t.g, m.To) == home }) {
 			return
 		}
 		images = game.ImagesOf(images[:0], t.g, q)
@@ -52,80 +53,35 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 	return predecessors, err
 }
 
-// before calls do for the positions of the previous tier from which moves may lead to p.
-func (t *blockTable) before(p game.Position, do func(game.Position, game.Value)) error {
-	return eachFound(t.sources(p), t.lookup, do)
-}
-
-// eachFound calls do for those of the positions that look finds.
-func eachFound(of []game.Position, look func(game.Position) (game.Value, bool, error), do func(game.Position, game.Value)) error {
-	for _, p := range of {
-		v, ok, err := look(p)
-		if err != nil {
-			return err
+// before calls do for the stored positions that can be predecessors of p, with their values: those that the method gives, or
+// else all positions of the tiers from which a move may lead to p.
+func (t *Table) before(p game.Position, do func(game.Position, game.Value)) error {
+	if from, ok := t.method.Before(p); ok {
+		for _, q := range from {
+			v, ok, err := t.method.Lookup(q)
+			if err != nil {
+				return explain(t.g, err)
+			}
+			if ok {
+				do(q, v)
+			}
 		}
-		if ok {
-			do(p, v)
-		}
-	}
-	return nil
-}
-
-// sources returns the positions of the previous tier from which moves may lead to p, ascending. A move
-// across ranges keeps the slot, see game.Tiered.
-func (t *blockTable) sources(p game.Position) (from []game.Position) {
-	tier, rng := game.TierOf(t.g, p), p>>t.g.LowBits()
-	if tier == 0 {
 		return nil
 	}
-	slot, ok := slices.BinarySearch(t.g.Low(tier, rng), uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return nil
-	}
-	for _, source := range t.g.Sources(nil, tier, rng) {
-		if low := t.g.Low(tier-1, source); slot < len(low) {
-			from = append(from, source<<t.g.LowBits()|game.Position(low[slot]))
-		}
-	}
-	successors, kinds := t.g.Within(tier-1, rng)
-	low := t.g.Low(tier-1, rng)
-	for i, to := range successors {
-		if to == uint32(slot) {
-			from = append(from, rng<<t.g.LowBits()|game.Position(low[i/kinds]))
-		}
-	}
-	slices.Sort(from)
-	return from
-}
-
-// before calls do for the canonical positions of the predecessors that the rules give, or else for all positions of the
-// tiers from which a move may lead to p.
-func (t *layerTable) before(p game.Position, do func(game.Position, game.Value)) error {
-	if g, ok := t.g.(game.Reversible); ok {
-		from := g.Predecessors(nil, p)
-		for i, q := range from {
-			from[i] = canonical(t.g, q)
-		}
-		return eachFound(game.Distinct(from, 0), t.lookup, do)
-	}
-	var loader layers.Loader
-	var rows []layers.Row
 	end := game.TierOf(t.g, p)
 	if game.Loops(t.g, end) {
 		end++
 	}
-	for i := range end {
-		f, err := t.tier(i)
+	scan, err := t.Scan(context.Background(), func(tier int) bool { return tier < end })
+	if err != nil {
+		return err
+	}
+	for b, err := range scan.Batches() {
 		if err != nil {
 			return err
 		}
-		for _, interval := range layers.Cut(cmp.Or(t.interval, intervalRows), f) {
-			if rows, err = loader.Load(rows, f, interval); err != nil {
-				return err
-			}
-			for _, row := range rows {
-				do(row.Key, layers.ValueOf(row.Word))
-			}
+		for i, q := range b.Positions {
+			do(q, b.Values[i])
 		}
 	}
 	return nil

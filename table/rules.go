@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"sort"
 	"sync"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
@@ -42,12 +41,6 @@ const (
 	rulesEvery = game.BatchSize
 	// textsEvery is the number of positions of a game that computes many at once of which one is written as text and read.
 	textsEvery = 64
-	// rulesKeep is the number of bytes of rows that a worker caches.
-	rulesKeep = 32 << 20
-	// rangesAtOnce is the maximum number of ranges that a worker takes at a time. It takes
-	// fewer if there are not enough ranges for every worker to take some rangesTurns times.
-	rangesAtOnce = 64
-	rangesTurns  = 8
 )
 
 // Verify checks a table. It returns the number of positions checked, and the number of all.
@@ -56,11 +49,11 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 	if _, err := t.start(); err != nil {
 		return 0, 0, err
 	}
-	parts, most, err := t.contents.parts()
-	if err != nil {
-		return 0, 0, err
+	parts, err := t.parts()
+	if err == nil {
+		checked, all, err = r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: !game.IsAcyclic(t.g), most: game.MostRemoteness(t.g)}, parts)
 	}
-	return r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: !game.IsAcyclic(t.g), most: most}, parts)
+	return checked, all, explain(t.g, err)
 }
 
 // plainRules contains the rules by which values are checked.
@@ -108,72 +101,25 @@ func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.O
 	return game.WinFor(player.Other()), n, true
 }
 
-// A rulesPart is a part of a table that is checked at once: a tier of blocks, or a complete
-// table.
-type rulesPart struct {
-	files  []rulesFile // in the order of the ranges
-	ranges ranges      // the ranges of the part
-	own    bool        // moves lead to positions of the same part, otherwise of the next
-	// slots returns the number of slots of a range. If it is nil, there is one for each
-	// position.
-	slots func(rng uint64) int
-	// half is not nil if the part stores half of its positions. Then the ranges, and what a
-	// reader reads, are those that are stored, and a finder finds the position or its mirror
-	// image: the one that is stored. A picker picks from all.
-	half *halfPart
-	// reader returns a reader for one worker, which may read ahead the given number of bytes.
-	reader func(ahead int) rulesReader
-	// picker returns a picker for one worker. If it is nil, a reader is used to pick.
-	picker func(ahead int) picker
-}
+// A rulesPart is a part of a table that is checked at once.
+type rulesPart struct{ *stored.Part }
 
-// ranges are the ranges of a part of a table. They are safe for concurrent use.
-type ranges interface {
-	Len() int
-	// at returns the i-th range, and an upper bound for the number of its positions.
-	at(i int) (rng uint64, most int, err error)
-}
-
-// A rulesFile is a file of a part, with its recorded counts.
-type rulesFile struct {
-	name   string
-	counts Counts
-	end    int // one more than the index of its last range
-}
-
-// A rulesReader reads a part, and looks up the successors of its positions.
-type rulesReader interface {
-	// load reads a range of the part as the current range, and appends the slots of its
-	// positions, in ascending order.
-	load(slots []uint32, rng uint64) ([]uint32, error)
-	// at returns the position and the value of a slot of the current range.
-	at(slot int) (game.Position, game.Value)
-	finder
-}
-
-// A finder looks up successors of the positions of a part.
-type finder interface {
-	// find looks up p, a successor of a position of the range that was read last: its range,
-	// its slot in that range, and its value.
-	find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
-}
-
-// A picker reads single positions of a part, and looks up their successors.
-type picker interface {
-	// pick calls take for the positions of a range with the given numbers, which are
-	// ascending. most is the upper bound of the range. Numbers beyond the last position are
-	// ignored.
-	pick(rng uint64, most int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
-	finder
+// parts returns the parts of the table.
+func (t *Table) parts() (parts []rulesPart, err error) {
+	all, err := t.method.Parts()
+	for _, p := range all {
+		parts = append(parts, rulesPart{p})
+	}
+	return parts, err
 }
 
 // run checks the parts, one after the other.
-func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (checked, all uint64, err error) {
+func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (checked, all uint64, err error) {
 	for _, part := range parts {
 		all += part.total()
 	}
 	c := &rulesCheck{g: g, report: r.Report, total: all}
-	if r.Sample > 0 && r.Sample < all && !(r.Sample > all/2 && parts[0].half != nil) {
+	if r.Sample > 0 && r.Sample < all && !(r.Sample > all/2 && parts[0].Images > 1) {
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
@@ -187,21 +133,21 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 		first += part.total()
 		var marks reachedSlots // marks made by the moves of this part
 		switch {
-		case part.own:
+		case part.Own:
 			marks, err = newReached(part, append(firsts, first))
 		case i+1 < len(parts):
 			marks, err = newReached(parts[i+1], nil)
 		}
-		if err == nil && !part.own {
+		if err == nil && !part.Own {
 			err = c.checkReachable(ctx, part, reached)
 		}
 		switch {
-		case err == nil && part.own && g.cyclic:
+		case err == nil && part.Own && g.cyclic:
 			err = c.reach(ctx, part, marks, append(firsts, first))
 		case err == nil:
 			err = c.positions(ctx, part, part.all(), marks)
 		}
-		if err == nil && part.own {
+		if err == nil && part.Own {
 			err = c.checkReachable(ctx, part, marks)
 		}
 		if err != nil {
@@ -213,8 +159,8 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []*rulesPart) (chec
 }
 
 // all returns all positions of the part, range by range.
-func (part *rulesPart) all() []drawn {
-	all := make([]drawn, part.ranges.Len())
+func (part rulesPart) all() []drawn {
+	all := make([]drawn, part.Len)
 	for i := range all {
 		all[i] = drawn{i: i, out: true}
 	}
@@ -222,12 +168,12 @@ func (part *rulesPart) all() []drawn {
 }
 
 // sample checks a random sample of all positions.
-func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed uint64) error {
+func (c *rulesCheck) sample(ctx context.Context, parts []rulesPart, all, seed uint64) error {
 	s := newSample(all, c.total, seed)
 	var first uint64
 	for _, part := range parts {
-		for i, f := range part.files {
-			n := f.counts.Total()
+		for i, f := range part.Files {
+			n := f.Total()
 			file, err := part.bounded(i)
 			if err != nil {
 				return err
@@ -251,9 +197,9 @@ func (c *rulesCheck) sample(ctx context.Context, parts []*rulesPart, all, seed u
 }
 
 // total returns the number of positions, as recorded in the files.
-func (part *rulesPart) total() (all uint64) {
-	for _, f := range part.files {
-		all += f.counts.Total()
+func (part rulesPart) total() (all uint64) {
+	for _, f := range part.Files {
+		all += f.Total()
 	}
 	return all
 }
@@ -281,16 +227,16 @@ func (r reachedSlots) has(rng uint64, slot int) bool {
 
 // newReached returns an empty set. firsts is needed for a part without slots only: the number of
 // the first position of each range, and the number of all positions at the end.
-func newReached(part *rulesPart, firsts []uint64) (reachedSlots, error) {
-	reached := make(reachedSlots, part.ranges.Len())
-	for i := range part.ranges.Len() {
-		rng, _, err := part.ranges.at(i)
+func newReached(part rulesPart, firsts []uint64) (reachedSlots, error) {
+	reached := make(reachedSlots, part.Len)
+	for i := range part.Len {
+		rng, _, err := part.Range(i)
 		if err != nil {
 			return nil, err
 		}
 		n := 0
-		if part.slots != nil {
-			n = part.slots(rng)
+		if part.Slots != nil {
+			n = part.Slots(rng)
 		} else {
 			n = int(firsts[i+1] - firsts[i])
 		}
@@ -302,27 +248,22 @@ func newReached(part *rulesPart, firsts []uint64) (reachedSlots, error) {
 // count counts the positions of a part, and compares the numbers with those recorded in its
 // files, for each value. It returns the number of the first position of each range, counting
 // from first.
-func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (firsts []uint64, err error) {
-	firsts = make([]uint64, part.ranges.Len(), part.ranges.Len()+1)
+func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (firsts []uint64, err error) {
+	firsts = make([]uint64, part.Len, part.Len+1)
 	var mu sync.Mutex
-	counts := make([]Counts, len(part.files))
+	counts := make([]Counts, len(part.Files))
 	for i := range counts {
 		counts[i] = make(Counts)
 	}
-	err = part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
-		return func(d drawn, slots []uint32) error {
+	err = part.each(ctx, part.all(), func(reader stored.Reader) func(drawn, uint64, []uint32) error {
+		return func(d drawn, _ uint64, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
-			rng, _, err := part.ranges.at(d.i)
-			if err != nil {
-				return err
-			}
-			weight := part.half.weights(rng)
 			for _, slot := range slots {
-				if _, v := reader.at(int(slot)); int(v) < len(low) {
-					low[v] += weight(slot)
+				if _, v := reader.At(int(slot)); int(v) < len(low) {
+					low[v] += reader.Times(int(slot))
 				} else {
-					here[v] += weight(slot)
+					here[v] += reader.Times(int(slot))
 				}
 			}
 			for v, n := range low {
@@ -331,7 +272,7 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 				}
 			}
 			firsts[d.i] = uint64(len(slots))
-			file := sort.Search(len(part.files), func(f int) bool { return part.files[f].end > d.i })
+			file := sort.Search(len(part.Files), func(f int) bool { return part.Files[f].End > d.i })
 			mu.Lock()
 			defer mu.Unlock()
 			for v, n := range here {
@@ -340,9 +281,9 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 			return nil
 		}
 	})
-	for i, f := range part.files {
-		if err == nil && !maps.Equal(counts[i], f.counts) {
-			err = wrongCounts(f.name)
+	for i, f := range part.Files {
+		if err == nil && !maps.Equal(counts[i], f.Counts) {
+			err = stored.NoCounts(f.Name)
 		}
 	}
 	for i, n := range firsts {
@@ -353,20 +294,16 @@ func (c *rulesCheck) count(ctx context.Context, part *rulesPart, first uint64) (
 }
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
-func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reached reachedSlots) error {
-	return part.each(ctx, part.all(), func(reader rulesReader) func(drawn, []uint32) error {
-		return func(d drawn, slots []uint32) error {
-			rng, _, err := part.ranges.at(d.i)
-			if err != nil {
-				return err
-			}
+func (c *rulesCheck) checkReachable(ctx context.Context, part rulesPart, reached reachedSlots) error {
+	return part.each(ctx, part.all(), func(reader stored.Reader) func(drawn, uint64, []uint32) error {
+		return func(_ drawn, rng uint64, slots []uint32) error {
 			set := reached[rng]
 			for _, slot := range slots {
 				if set != nil && set.Has(int(slot)) {
 					continue
 				}
-				if p, _ := reader.at(int(slot)); p != canonical(c.g.Game, c.g.Start()) {
-					return newFault(c.g.Game, p, "cannot be reached: no move of a position of the table leads to it")
+				if p, _ := reader.At(int(slot)); p != stored.Canonical(c.g.Game, c.g.Start()) {
+					return &stored.Fault{Position: p, Reason: "cannot be reached: no move of a position of the table leads to it"}
 				}
 			}
 			return nil
@@ -375,21 +312,21 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *rulesPart, reache
 }
 
 // positions checks the given positions of a part, and marks their successors.
-func (c *rulesCheck) positions(ctx context.Context, part *rulesPart, of []drawn, marks reachedSlots) error {
-	return part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
+func (c *rulesCheck) positions(ctx context.Context, part rulesPart, of []drawn, marks reachedSlots) error {
+	return part.each(ctx, of, func(reader stored.Reader) func(drawn, uint64, []uint32) error {
 		one := newRulesPosition(c.g, reader)
-		one.marks, one.half = marks, part.half
-		return func(d drawn, slots []uint32) error {
+		one.marks, one.image = marks, reader.Image
+		return func(d drawn, _ uint64, slots []uint32) error {
 			slots = d.of(slots)
-			return c.check(ctx, one, len(slots), part.half.times(), func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
+			return c.check(ctx, one, len(slots), part.Images, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
 		}
 	})
 }
 
 // reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
 // pass has checked before. Its parameters are those of newReached.
-func (c *rulesCheck) reach(ctx context.Context, part *rulesPart, marks reachedSlots, firsts []uint64) error {
-	start, slot, _, ok, err := part.reader(0).find(c.g.Start())
+func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlots, firsts []uint64) error {
+	start, slot, _, ok, err := part.Reader(0).Find(c.g.Start())
 	done, err2 := newReached(part, firsts)
 	if err = cmp.Or(err, err2); err != nil {
 		return err
@@ -400,7 +337,7 @@ func (c *rulesCheck) reach(ctx context.Context, part *rulesPart, marks reachedSl
 	for {
 		var of []drawn
 		for _, d := range part.all() {
-			if rng, _, err := part.ranges.at(d.i); err != nil {
+			if rng, _, err := part.Range(d.i); err != nil {
 				return err
 			} else if !slices.Equal(marks[rng], done[rng]) {
 				of = append(of, d)
@@ -409,22 +346,18 @@ func (c *rulesCheck) reach(ctx context.Context, part *rulesPart, marks reachedSl
 		if len(of) == 0 {
 			return nil
 		}
-		err := part.each(ctx, of, func(reader rulesReader) func(drawn, []uint32) error {
+		err := part.each(ctx, of, func(reader stored.Reader) func(drawn, uint64, []uint32) error {
 			one := newRulesPosition(c.g, reader)
-			one.marks = marks
-			return func(d drawn, slots []uint32) error {
-				rng, _, err := part.ranges.at(d.i)
-				if err != nil {
-					return err
-				}
+			one.marks, one.image = marks, reader.Image
+			return func(_ drawn, rng uint64, slots []uint32) error {
 				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
 				for _, slot := range slots {
 					done.add(rng, int(slot))
 				}
-				return c.check(ctx, one, len(slots), 1, func(i int) (game.Position, game.Value) { return reader.at(int(slots[i])) })
+				return c.check(ctx, one, len(slots), 1, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
 			}
 		})
-		var fault *Fault
+		var fault *stored.Fault
 		if errors.As(err, &fault) { // another pass may have an earlier one
 			return cmp.Or(c.positions(ctx, part, part.all(), nil), err)
 		} else if err != nil {
@@ -434,8 +367,8 @@ func (c *rulesCheck) reach(ctx context.Context, part *rulesPart, marks reachedSl
 }
 
 // picked checks positions of a part that were drawn together with their values.
-func (c *rulesCheck) picked(ctx context.Context, part *rulesPart, of []drawn) error {
-	return part.pickEach(ctx, of, func(picker picker) func(drawn) error {
+func (c *rulesCheck) picked(ctx context.Context, part rulesPart, of []drawn) error {
+	return part.pickEach(ctx, of, func(picker stored.Picker) func(drawn) error {
 		one := newRulesPosition(c.g, picker)
 		return func(d drawn) error {
 			return c.check(ctx, one, len(d.positions), 1, func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
@@ -464,7 +397,7 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int
 			return err
 		}
 		if reason != "" {
-			return newFault(c.g.Game, p, reason)
+			return &stored.Fault{Position: p, Reason: reason}
 		}
 	}
 	c.mu.Lock()
@@ -479,9 +412,9 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int
 type rulesPosition struct {
 	g      *plainRules
 	whole  game.Game // c.g may have some positions only
-	finder finder
+	finder stored.Finder
 	marks  reachedSlots
-	half   *halfPart
+	image  func(p game.Position) (image game.Position, ok bool) // see stored.Reader
 
 	batched game.Batched // nil: each position is computed alone
 	asked   []game.Position
@@ -491,7 +424,7 @@ type rulesPosition struct {
 	values  []game.Value
 }
 
-func newRulesPosition(g *plainRules, f finder) *rulesPosition {
+func newRulesPosition(g *plainRules, f stored.Finder) *rulesPosition {
 	batched, _ := g.Game.(game.Batched)
 	return &rulesPosition{g: g, whole: g.Game, finder: f, batched: batched}
 }
@@ -521,7 +454,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
 	}
-	if of := canonical(c.whole, p); of != p {
+	if of := stored.Canonical(c.whole, p); of != p {
 		return fmt.Sprintf("is an image of %s, which stands for it", game.Key(c.g.Game, of)), nil
 	}
 	if c.checked++; c.batched == nil || c.checked%textsEvery == 0 {
@@ -548,7 +481,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	}
 	c.values = c.values[:0]
 	for _, m := range c.moves {
-		rng, slot, successor, ok, err := c.finder.find(m.To)
+		rng, slot, successor, ok, err := c.finder.Find(m.To)
 		if err != nil {
 			return "", err
 		}
@@ -557,11 +490,15 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if c.marks != nil {
 			c.marks.add(rng, slot)
-			if ok, err := c.markImage(m.To); err != nil {
-				return "", err
-			} else if !ok {
-				m.To = c.half.g.Mirror(m.To)
-				return "the mirror image of " + missing(c.g, m), nil
+			if m.To, ok = c.image(m.To); ok { // to which the image of p leads
+				rng, slot, _, ok, err := c.finder.Find(m.To)
+				if err != nil {
+					return "", err
+				}
+				if !ok {
+					return "the mirror image of " + missing(c.g, m), nil
+				}
+				c.marks.add(rng, slot)
 			}
 		}
 		c.values = append(c.values, successor)
@@ -577,19 +514,4 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		return fmt.Sprintf("expected %s, as its moves lead to, found %s", c.g.values.Text(want), c.g.values.Text(v)), nil
 	}
 	return "", nil
-}
-
-// eachRange calls check for all ranges, on all cores, and returns the error of the lowest
-// range that has one. newCheck returns the check of one worker.
-func eachRange(ctx context.Context, ranges []uint64, newCheck func() func(rng uint64) error) error {
-	return each(ctx, len(ranges), func() func(int) error {
-		check := newCheck()
-		return func(i int) error { return check(ranges[i]) }
-	})
-}
-
-// each is like eachRange, with the numbers of the ranges.
-func each(ctx context.Context, ranges int, newCheck func() func(i int) error) error {
-	workers := runtime.GOMAXPROCS(0)
-	return parallel.Each(ctx, workers, ranges, max(1, min(rangesAtOnce, ranges/(rangesTurns*workers))), newCheck)
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
@@ -83,25 +82,21 @@ func TestRulesUnled(t *testing.T) {
 // its bound.
 func TestSample(t *testing.T) {
 	const all = 20
-	part := &rulesPart{
-		ranges: numbersRanges{{2, 3}, {0, 2}, {9, 9}, {0, 0}, {7, 20}, {2, 2}},
-		files:  []rulesFile{{counts: Counts{1: 4, 2: 7}, end: 3}, {counts: Counts{3: 9}, end: 6}},
-		reader: func(int) rulesReader { return new(numbersReader) },
-	}
+	part := numbers([][2]int{{2, 3}, {0, 2}, {9, 9}, {0, 0}, {7, 20}, {2, 2}}, stored.File{Counts: Counts{1: 4, 2: 7}, End: 3}, stored.File{Counts: Counts{3: 9}, End: 6})
 	for n := uint64(1); n < all; n++ {
 		picked := make(map[[2]uint64]int)
 		for seed := range uint64(2000) {
 			var count, first uint64
 			s := newSample(all, n, seed)
-			for i, f := range part.files {
-				total := f.counts.Total()
+			for i, f := range part.Files {
+				total := f.Total()
 				file := must.Get(part.bounded(i))(t)
 				of := must.Get(file.draw(t.Context(), s.among(first, first+total), total, s.random(first), nil))(t)
 				first += total
 				for _, d := range of {
 					positions := d.positions
 					if d.out {
-						slots, _ := new(numbersReader).load(nil, uint64(part.ranges.(numbersRanges)[d.i][0]))
+						_, slots, _ := part.Reader(0).Load(nil, d.i)
 						for _, slot := range d.of(slots) {
 							positions = append(positions, game.Position(slot))
 						}
@@ -132,26 +127,31 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// numbersRanges are ranges, each with its upper bound.
-type numbersRanges [][2]int
-
-func (r numbersRanges) Len() int { return len(r) }
-
-func (r numbersRanges) at(i int) (rng uint64, most int, err error) {
-	return uint64(r[i][0]), r[i][1], nil
+// numbers returns a part of ranges: the number of the positions of each, and its upper bound.
+func numbers(ranges [][2]int, files ...stored.File) rulesPart {
+	return rulesPart{&stored.Part{
+		Files:  files,
+		Len:    len(ranges),
+		Images: 1,
+		Range:  func(i int) (rng uint64, most int, err error) { return uint64(i), ranges[i][1], nil },
+		Reader: func(int) stored.Reader { return &numbersReader{ranges: ranges} },
+	}}
 }
 
-// A numbersReader reads ranges in which range n has n positions.
-type numbersReader struct{ rulesReader }
+// A numbersReader reads the ranges of numbers.
+type numbersReader struct {
+	stored.Reader
+	ranges [][2]int
+}
 
-func (numbersReader) load(slots []uint32, rng uint64) ([]uint32, error) {
-	for i := range rng {
-		slots = append(slots, uint32(3*i))
+func (r *numbersReader) Load(slots []uint32, i int) (uint64, []uint32, error) {
+	for n := range r.ranges[i][0] {
+		slots = append(slots, uint32(3*n))
 	}
-	return slots, nil
+	return uint64(i), slots, nil
 }
 
-func (numbersReader) at(slot int) (game.Position, game.Value) {
+func (*numbersReader) At(slot int) (game.Position, game.Value) {
 	return game.Position(slot), game.Value(slot + 1)
 }
 
@@ -159,14 +159,14 @@ func (numbersReader) at(slot int) (game.Position, game.Value) {
 func TestGroup(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	before := make(map[int]uint64) // by range
-	var of numbersRanges
+	var of [][2]int
 	var sum uint64
 	for i := range 5 * sumEvery {
 		most := max(0, random.IntN(6)-2)
 		before[i], of = sum, append(of, [2]int{i, most})
 		sum += uint64(most)
 	}
-	part := &rulesPart{ranges: of, files: []rulesFile{{end: 7}, {end: len(of)}}}
+	part := numbers(of, stored.File{End: 7}, stored.File{End: len(of)})
 	b := must.Get(part.bounded(1))(t)
 	for _, share := range []float64{0.001, 0.1, 1} {
 		var places, got []uint64
@@ -195,38 +195,9 @@ func TestGroup(t *testing.T) {
 // TestSampleOfWrongCounts checks that a file with fewer positions than it records is an error,
 // and not an endless loop.
 func TestSampleOfWrongCounts(t *testing.T) {
-	part := &rulesPart{ranges: numbersRanges{{1, 3}}, files: []rulesFile{{"f", Counts{1: 5}, 1}}, reader: func(int) rulesReader { return new(numbersReader) }}
+	part := numbers([][2]int{{1, 3}}, stored.File{Name: "f", Counts: Counts{1: 5}, End: 1})
 	file := must.Get(part.bounded(0))(t)
 	if _, err := file.draw(t.Context(), 2, 5, newSample(5, 2, 1).random(0), nil); err == nil || !strings.HasPrefix(err.Error(), "f: the recorded counts differ") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestEachRangeLowest checks that the error of the lowest range is returned, even if that of a
-// later one came first.
-func TestEachRangeLowest(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	ranges := make([]uint64, 1000)
-	for i := range ranges {
-		ranges[i] = uint64(i)
-	}
-	late := make(chan bool)
-	low := errors.New("low")
-	err := eachRange(context.Background(), ranges, func() func(uint64) error {
-		return func(rng uint64) error {
-			switch rng {
-			case 5:
-				<-late // until the other worker has returned its error
-				time.Sleep(20 * time.Millisecond)
-				return low
-			case 70:
-				close(late)
-				return errors.New("high")
-			}
-			return nil
-		}
-	})
-	if err != low {
-		t.Errorf("%v, want the lowest", err)
 	}
 }

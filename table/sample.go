@@ -9,6 +9,8 @@ import (
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // This file draws positions uniformly at random. The number of positions of a block is not
@@ -52,36 +54,33 @@ func (d drawn) of(slots []uint32) []uint32 {
 	return kept
 }
 
-// each calls do for the given ranges of a part, on all cores, with the slots of all positions of
+// each calls do for the given ranges of a part, on all cores, with the slots of all stored positions of
 // the range.
-func (part *rulesPart) each(ctx context.Context, of []drawn, newDo func(rulesReader) func(d drawn, slots []uint32) error) error {
+func (part rulesPart) each(ctx context.Context, of []drawn, newDo func(stored.Reader) func(d drawn, rng uint64, slots []uint32) error) error {
 	ahead := part.ahead(of)
-	return each(ctx, len(of), func() func(int) error {
-		reader := part.reader(ahead)
+	return parallel.All(ctx, len(of), func() func(int) error {
+		reader := part.Reader(ahead)
 		do := newDo(reader)
 		var slots []uint32
-		return func(i int) error {
-			rng, _, err := part.ranges.at(of[i].i)
-			if err != nil {
+		return func(i int) (err error) {
+			var rng uint64
+			if rng, slots, err = reader.Load(slots[:0], of[i].i); err != nil {
 				return err
 			}
-			if slots, err = reader.load(slots[:0], rng); err != nil {
-				return err
-			}
-			return do(of[i], slots)
+			return do(of[i], rng, slots)
 		}
 	})
 }
 
 // pickEach calls do for the given ranges of a part, on all cores.
-func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(picker) func(d drawn) error) error {
+func (part rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(stored.Picker) func(d drawn) error) error {
 	ahead := part.ahead(of)
-	return each(ctx, len(of), func() func(int) error {
-		var p picker
-		if part.picker != nil {
-			p = part.picker(ahead)
+	return parallel.All(ctx, len(of), func() func(int) error {
+		var p stored.Picker
+		if part.Picker != nil {
+			p = part.Picker(ahead)
 		} else {
-			p = &readPicker{rulesReader: part.reader(ahead)}
+			p = &readPicker{Reader: part.Reader(ahead)}
 		}
 		do := newDo(p)
 		return func(i int) error { return do(of[i]) }
@@ -89,26 +88,26 @@ func (part *rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(pick
 }
 
 // ahead returns the number of bytes to read ahead when only the given ranges are read.
-func (part *rulesPart) ahead(of []drawn) int {
-	if sparse*len(of) < part.ranges.Len() {
+func (part rulesPart) ahead(of []drawn) int {
+	if sparse*len(of) < part.Len {
 		return 0
 	}
-	return verifyAhead
+	return stored.Ahead
 }
 
-// A readPicker picks from the ranges that a rulesReader loads.
+// A readPicker picks from the ranges that a Reader loads.
 type readPicker struct {
-	rulesReader
+	stored.Reader
 	slots []uint32
 }
 
-func (r *readPicker) pick(rng uint64, _ int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
-	if r.slots, err = r.load(r.slots[:0], rng); err != nil {
+func (r *readPicker) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
+	if _, r.slots, err = r.Load(r.slots[:0], i); err != nil {
 		return err
 	}
 	for i, n := range numbers {
 		if n < uint64(len(r.slots)) {
-			p, v := r.at(int(r.slots[n]))
+			p, v := r.At(int(r.slots[n]))
 			take(i, p, v)
 		}
 	}
@@ -120,24 +119,24 @@ const sumEvery = 256
 
 // A bounded is a file of a part, with upper bounds for the numbers of positions of its ranges.
 type bounded struct {
-	*rulesPart
+	rulesPart
 	name       string
 	first, end int      // the indexes of its first range, and of the one after the last
 	sums       []uint64 // the sum of the bounds before every sumEvery-th range, and of all
 }
 
 // bounded computes the bounds of a file.
-func (part *rulesPart) bounded(file int) (*bounded, error) {
-	b := &bounded{rulesPart: part, name: part.files[file].name, end: part.files[file].end}
+func (part rulesPart) bounded(file int) (*bounded, error) {
+	b := &bounded{rulesPart: part, name: part.Files[file].Name, end: part.Files[file].End}
 	if file > 0 {
-		b.first = part.files[file-1].end
+		b.first = part.Files[file-1].End
 	}
 	var sum uint64
 	for i := b.first; i < b.end; i++ {
 		if (i-b.first)%sumEvery == 0 {
 			b.sums = append(b.sums, sum)
 		}
-		_, most, err := part.ranges.at(i)
+		_, most, err := part.Range(i)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +157,7 @@ func (b *bounded) group(places []uint64) (ranges []drawn, err error) {
 		if from := b.first + n*sumEvery; from > i {
 			i, sum = from, b.sums[n]
 		}
-		_, most, err := b.ranges.at(i)
+		_, most, err := b.Range(i)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +180,7 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 	if n == 0 {
 		return nil, nil
 	}
-	out := n > all/2 && wanted == nil && b.half == nil
+	out := n > all/2 && wanted == nil && b.Images == 1
 	if out {
 		n = all - n
 	}
@@ -190,7 +189,7 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 		return nil, err
 	}
 	if taken == nil && n > 0 {
-		return nil, wrongCounts(b.name)
+		return nil, stored.NoCounts(b.name)
 	}
 	places := make([]uint64, len(taken))
 	for i, t := range taken {
@@ -254,14 +253,10 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 		if err != nil {
 			return nil, err
 		}
-		if err := b.pickEach(ctx, groups, func(picker picker) func(drawn) error {
+		if err := b.pickEach(ctx, groups, func(picker stored.Picker) func(drawn) error {
 			return func(d drawn) error {
-				rng, most, err := b.ranges.at(d.i)
-				if err != nil {
-					return err
-				}
 				at, _ := slices.BinarySearch(places, d.place+d.numbers[0])
-				return picker.pick(rng, most, d.numbers, func(i int, p game.Position, v game.Value) {
+				return picker.Pick(d.i, d.numbers, func(i int, p game.Position, v game.Value) {
 					found[at+i] = place{d.place + d.numbers[i], p, v, wanted == nil || wanted(v)}
 				})
 			}

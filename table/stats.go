@@ -13,9 +13,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
@@ -84,9 +86,7 @@ func (t *Table) Stats() (Stats, error) {
 		if counts[tier], err = t.Counts(tier); err != nil {
 			return Stats{}, err
 		}
-		if b, ok := t.contents.(*blockTable); ok && b.half != nil {
-			stored[tier] = b.tiers[tier].Stored()
-		}
+		stored[tier] = t.method.Stored(tier)
 	}
 	s, err := t.stats(counts, stored)
 	_, s.folded = t.g.(game.Symmetric)
@@ -114,6 +114,39 @@ func (t *Table) StatsWithImages(ctx context.Context) (Stats, error) {
 	return t.stats(counts, stored)
 }
 
+// imageCounts returns the number of positions of each tier by value, with their images. It reads the complete table.
+func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
+	scan, err := t.Scan(ctx, func(int) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex
+	counts := make([]Counts, t.Tiers()+1)
+	for i := range counts {
+		counts[i] = make(Counts)
+	}
+	return counts, parallel.All(ctx, scan.Len(), func() func(int) error {
+		r, b := scan.Reader(), new(Batch)
+		var images []game.Position
+		return func(i int) error {
+			if err := r.Read(i, b); err != nil {
+				return err
+			}
+			here := make(Counts)
+			for i, p := range b.Positions {
+				images = game.ImagesOf(images[:0], t.g, p)
+				here[b.Values[i]] += uint64(len(images))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for v, n := range here {
+				counts[b.Tier][v] += n
+			}
+			return nil
+		}
+	})
+}
+
 // stats returns the statistics of counts of all tiers, of which the table stores some if stored is not 0.
 func (t *Table) stats(counts []Counts, stored []uint64) (Stats, error) {
 	v, err := t.start()
@@ -133,7 +166,7 @@ func (t *Table) stats(counts []Counts, stored []uint64) (Stats, error) {
 	if s.noTiers {
 		return s, nil
 	}
-	s.ValueByte, s.unit, s.Content = v, t.g.Info().TierUnit, t.content()
+	s.ValueByte, s.unit, s.Content = v, t.g.Info().TierUnit, t.method.Content()
 	for _, o := range s.order() {
 		s.Outcomes = append(s.Outcomes, s.word(o))
 	}
@@ -157,23 +190,6 @@ func (s *Stats) add(tier int, counts Counts) error {
 		s.Rows = append(s.Rows, Row{tier, game.Undecided, NoEnd, n})
 	}
 	return nil
-}
-
-// content returns the sum of the checksums of the content of all tiers, in hexadecimal; "" if one is not compact.
-func (t *Table) content() string {
-	b, ok := t.contents.(*blockTable)
-	if !ok {
-		return ""
-	}
-	var all uint64
-	for _, tier := range b.tiers {
-		sum, ok := tier.Content()
-		if !ok {
-			return ""
-		}
-		all += sum
-	}
-	return fmt.Sprintf("%016x", all)
 }
 
 // A line adds up rows: those of a tier, of a number of moves to the end, or all.

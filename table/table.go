@@ -3,12 +3,8 @@
 // (tier-12-00003.pack), written from the last tier to the first. A game without tiers has one
 // file, of tier 0. The table is complete when it has a seal.
 // Everything that reads a solved game (lookup, statistics, verification, players) needs nothing
-// else, and uses the type Table for every kind of game. The package knows nothing of runners or of
+// else, and uses the type Table, whatever the method that solves the game. The package knows nothing of runners or of
 // the loop of jobs.
-//
-//	game           files                  contents
-//	game.Tiered    tier-00.pack …       blocks: what the rules do not say of a range
-//	all others     tier-00.pack …        rows: positions and values, sorted
 //
 // Of the images of a position of a game.Symmetric, the table stores the canonical one. Look-ups
 // map a position to it, so that users of the package see the positions themselves.
@@ -27,7 +23,9 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -41,11 +39,11 @@ func TierFile(tier int) string {
 
 // A Table is a solved game, open for reading. Its methods are safe for concurrent use.
 type Table struct {
-	g        game.Game
-	contents contents
-	place    io.Closer // to be closed; nil unless Open made the table
-	sealed   seal
-	bytes    int64 // of all files
+	g      game.Game
+	method method.Table
+	place  io.Closer // to be closed; nil unless Open made the table
+	sealed seal
+	bytes  int64 // of all files
 }
 
 // A seal is the file that seals a table, as it was when the table was opened.
@@ -57,17 +55,6 @@ type seal struct {
 
 // Counts contains the number of positions of each value; the value of a draw is 0.
 type Counts map[game.Value]uint64
-
-// CountsOf converts the counts of a packed file.
-func CountsOf(file streamfmt.Counts) Counts {
-	c := make(Counts)
-	for value, n := range file {
-		if n > 0 {
-			c[game.Value(value)] = n
-		}
-	}
-	return c
-}
 
 // Total returns the number of all positions.
 func (c Counts) Total() (all uint64) {
@@ -92,14 +79,9 @@ func OpenFS(fsys store.FS, data string, parse func(spec string) (game.Game, erro
 		for _, f := range seal.Files {
 			t.bytes += f.Length
 		}
-		blocks, byBlocks := t.g.(game.Tiered)
-		switch {
-		case t.g.Info().Vast > 0:
-			err = &store.DamageError{Name: path.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
-		case byBlocks:
-			t.contents, err = openBlocks(fsys, data, blocks, seal)
-		default:
-			t.contents, err = openLayers(fsys, data, t.g, seal)
+		files := stored.Files{FS: fsys, Dir: path.Join(data, Dir)}
+		if files.Tiers, err = sealedTiers(seal, data, t.g); err == nil {
+			t.method, err = method.OpenTable(t.g, files)
 		}
 	}
 	if err != nil {
@@ -160,8 +142,11 @@ func TierShards(seal *store.Seal, tier int) (files []store.SealedFile) {
 	return files
 }
 
-// sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files.
-func sealedTiers(seal *store.Seal, data string, g game.Game) (tiers [][]store.SealedFile, err error) {
+// sealedTiers returns the TierShards of all tiers. It is an error if the seal names other files, or the game cannot be solved.
+func sealedTiers(seal *store.Seal, data string, g game.Game) (tiers []stored.Tier, err error) {
+	if g.Info().Vast > 0 {
+		return nil, &store.DamageError{Name: path.Join(data, Dir), Reason: seal.Game + " cannot be solved, so no table of it can be right: name another directory with --data"}
+	}
 	for _, f := range seal.Files {
 		if jobdir.IsText(f.Name) {
 			return nil, &streamfmt.FormatError{File: path.Join(data, Dir, f.Name), Reason: "of an earlier format: solve the game again"}
@@ -173,7 +158,7 @@ func sealedTiers(seal *store.Seal, data string, g game.Game) (tiers [][]store.Se
 		if len(files) == 0 {
 			return nil, &store.DamageError{Name: path.Join(data, TierFile(tier)), Reason: "missing: " + store.Success + " does not name it"}
 		}
-		tiers, n = append(tiers, files), n+len(files)
+		tiers, n = append(tiers, stored.Tier{Name: path.Join(data, TierFile(tier)), Sealed: files}), n+len(files)
 	}
 	if n != len(seal.Files) {
 		err = &store.DamageError{Name: path.Join(data, Dir), Reason: fmt.Sprintf("%d files, but those of the %d tiers of %q are %d", len(seal.Files), len(tiers), seal.Game, n)}
@@ -193,7 +178,7 @@ func Seal(fsys store.FS, data, game string) error {
 
 // Close closes the files.
 func (t *Table) Close() error {
-	err := t.contents.Close()
+	err := t.method.Close()
 	if t.place != nil {
 		err = errors.Join(err, t.place.Close())
 	}
@@ -219,7 +204,7 @@ func (t *Table) Tiers() int { return game.LastTier(t.g) }
 
 // Counts returns the number of positions of a tier by value, as recorded in its file. Of the images of a position of a
 // game.Symmetric, it counts one.
-func (t *Table) Counts(tier int) (Counts, error) { return t.contents.counts(tier) }
+func (t *Table) Counts(tier int) (Counts, error) { return t.method.Counts(tier) }
 
 // Positions returns the number of positions in all tiers.
 func (t *Table) Positions() (all uint64, err error) {
@@ -240,12 +225,12 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err := t.g.Check(p); err != nil {
 		return 0, false, err
 	}
-	v, ok, err = t.contents.lookup(p)
+	v, ok, err = t.method.Lookup(p)
 	if g, decides := t.g.(game.Decider); decides && !ok && err == nil {
 		v = g.Values().Ended(g.Known(p), g.ToMove(p))
 		ok = v != 0
 	}
-	return v, ok, err
+	return v, ok, explain(t.g, err)
 }
 
 // A Choice is a move with the value of the position it leads to.
@@ -334,6 +319,14 @@ func newFault(g game.Game, p game.Position, reason string) error {
 		}
 	}
 	return f
+}
+
+// explain returns a Fault in place of one of package stored.
+func explain(g game.Game, err error) error {
+	if f := (*stored.Fault)(nil); errors.As(err, &f) {
+		return newFault(g, f.Position, f.Reason)
+	}
+	return err
 }
 
 func (t *Table) fault(p game.Position, reason string) error { return newFault(t.g, p, reason) }

@@ -1,7 +1,7 @@
 // Package method chooses how a game is solved. A method is a package below this one, and has everything about it: what
-// its jobs compute, in memory, as lines and packed, their files, splits and memory. What else depends on the method asks
-// whether the game is Tiered: package solve for the order of jobs, table for look-ups, plan for estimates, and the
-// commands mapper and reducer for their flags.
+// its jobs compute, in memory, as lines and packed, their files, splits and memory, and its table. What else depends on the
+// method asks whether the game is Tiered: package solve for the order of jobs, plan for estimates, and the commands mapper and
+// reducer for their flags.
 package method
 
 import (
@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // Of returns the method of a game: by blocks if the game is Tiered, otherwise by layers.
@@ -17,4 +18,16 @@ func Of(g game.Game) runner.Method {
 		return blocks.New(g)
 	}
 	return layers.New(g)
+}
+
+// OpenTable opens the table of a game.
+func OpenTable(g game.Game, files stored.Files) (t Table, err error) {
+	if g, ok := g.(game.Tiered); ok {
+		b, err := blocks.OpenTable(g, files)
+		if err != nil {
+			return t, err
+		}
+		return ofBlocks(b), nil
+	}
+	return ofLayers(layers.OpenTable(g, files)), nil
 }

@@ -4,6 +4,7 @@ package parallel
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -44,6 +45,19 @@ func Each(ctx context.Context, workers, tasks, atOnce int, worker func() func(ta
 		return context.Cause(ctx)
 	}
 	return failed
+}
+
+const (
+	// atOnce is the maximum number of tasks that a worker of All takes at a time. It takes fewer if there are not enough
+	// for every worker to take some turns times.
+	atOnce = 64
+	turns  = 8
+)
+
+// All is like Each, for small tasks, on all cores.
+func All(ctx context.Context, tasks int, worker func() func(task int) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	return Each(ctx, workers, tasks, max(1, min(atOnce, tasks/(turns*workers))), worker)
 }
 
 // A result is the output of a task.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -124,5 +125,30 @@ func TestInOrder(t *testing.T) {
 		return func(int, int) error { return nil }
 	}, Write: func(int, int) error { return errors.New("full") }}); err == nil || err.Error() != "full" {
 		t.Errorf("write: %v", err)
+	}
+}
+
+// TestAllLowest checks that the error of the lowest task is returned, even if that of a
+// later one came first.
+func TestAllLowest(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	late := make(chan bool)
+	low := errors.New("low")
+	err := parallel.All(t.Context(), 1000, func() func(int) error {
+		return func(task int) error {
+			switch task {
+			case 5:
+				<-late // until the other worker has returned its error
+				time.Sleep(20 * time.Millisecond)
+				return low
+			case 70:
+				close(late)
+				return errors.New("high")
+			}
+			return nil
+		}
+	})
+	if err != low {
+		t.Errorf("%v, want the lowest", err)
 	}
 }

@@ -85,7 +85,7 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	if _, err := fmt.Sscanf(name, "tier-%d", &tier); err != nil {
 		return err
 	}
-	in, err := layers.OpenTable(fsys, dir, g, tier, sealed)
+	in, err := layers.OpenTableTier(fsys, dir, g, tier, sealed)
 	if err != nil {
 		return err
 	}

@@ -48,8 +48,8 @@ func OpenFile(fsys store.FS, name string, g game.Game, tier int, kind Kind, seal
 	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
 }
 
-// OpenTable opens a tier of the table, which is in some files of a directory, in the order of their keys.
-func OpenTable(fsys store.FS, dir string, g game.Game, tier int, sealed []store.SealedFile) (*Source, error) {
+// OpenTableTier opens a tier of the table, which is in some files of a directory, in the order of their keys.
+func OpenTableTier(fsys store.FS, dir string, g game.Game, tier int, sealed []store.SealedFile) (*Source, error) {
 	var files []*file
 	for i := range sealed {
 		files = append(files, &file{fsys: fsys, name: path.Join(dir, sealed[i].Name), seal: &sealed[i], g: g})
@@ -100,7 +100,7 @@ func eachTier(fsys store.FS, names []string, g game.Game, first int, do func(*So
 		}
 		var s *Source
 		if err == nil {
-			s, err = OpenTable(fsys, path.Dir(name), g, first+i, files)
+			s, err = OpenTableTier(fsys, path.Dir(name), g, first+i, files)
 		}
 		if err == nil {
 			err = do(s)

@@ -1,81 +1,78 @@
-//go:build !js
-
-package table
+package blocks
 
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/streamfmt"
 )
-
-// verifyAhead is the number of bytes of a tier that a worker reads ahead.
-const verifyAhead = 64 << 10
 
 // verifyCache is the number of bytes of the decoded blocks of a tier that workers share.
 const verifyCache = 32 << 20
 
-// verify makes two passes. The forward pass checks that the positions of each tier are exactly
+// Verify makes two passes. The forward pass checks that the positions of each tier are exactly
 // the successors of the positions of the previous tier, and that terminal positions have the
 // value of the rules. The backward pass checks that every other value follows from the values
 // of the successors. So each value is checked against values that have been checked. In a table
 // that stores half of the positions, both passes check mirror images by imageCheck.
-func (t *blockTable) verify(ctx context.Context, report func(share float64)) error {
-	done, all := 0.0, 0.0
-	for _, tier := range t.tiers {
-		all += 2 * float64(tier.counts.Total())
+func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool, err error) {
+	totals, done, all := make([]uint64, len(t.tiers)), uint64(0), uint64(0)
+	for i, tier := range t.tiers {
+		counts := tier.Counts()
+		totals[i] = counts.Total()
+		all += 2 * totals[i]
 	}
 	passed := func(tier int) {
-		if done += float64(t.tiers[tier].counts.Total()); report != nil {
-			report(done / all)
+		if done += totals[tier]; report != nil {
+			report(float64(done) / float64(all))
 		}
 	}
 	for i, tier := range t.tiers {
 		counts, err := t.forward(ctx, i)
-		if err != nil {
-			return err
+		if err == nil && counts != tier.Counts() {
+			err = stored.NoCounts(tier.name)
 		}
-		if !maps.Equal(CountsOf(counts), tier.counts) {
-			return wrongCounts(tier.name)
+		if err != nil {
+			return true, err
 		}
 		passed(i)
 	}
 	for i := len(t.tiers) - 2; i >= 0; i-- {
 		if err := t.backward(ctx, i); err != nil {
-			return err
+			return true, err
 		}
 		passed(i)
 	}
-	return nil
+	return true, nil
 }
 
 // fault returns a Fault of a slot of a block.
-func (t *blockTable) fault(b *block.Block, slot int, reason string) error {
-	return newFault(t.g, b.Key(slot), reason)
+func (t *Table) fault(b *block.Block, slot int, reason string) error {
+	return &stored.Fault{Position: b.Key(slot), Reason: reason}
 }
 
 // text returns a value in words.
-func (t *blockTable) text(v game.Value) string { return t.g.Values().Text(v) }
+func (t *Table) text(v game.Value) string { return t.g.Values().Text(v) }
 
 // forward checks the set of positions of a tier, and the values of the terminal ones. It
 // returns the counts.
-func (t *blockTable) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
-	g := t.game()
-	possible := blocks.NewStep(step.Possible, g)
-	pairs, cache := t.forwardImages(tier), blocks.NewCache(verifyCache)
+func (t *Table) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
+	g := t.stores
+	possible := NewStep(step.Possible, g)
+	pairs, cache := t.forwardImages(tier), NewCache(verifyCache)
 	var mu sync.Mutex
 	var total streamfmt.Counts
 	err := t.eachPossible(ctx, tier, func() func(uint64) error {
 		var found, want block.Block
-		hereReader, messages := t.tiers[tier].Cursor(verifyAhead), t.positions(tier, cache)
+		hereReader, messages := t.tiers[tier].Cursor(stored.Ahead), t.positions(tier, cache)
 		return func(rng uint64) error {
 			low := g.Low(tier, rng)
 			if low == nil {
@@ -105,7 +102,7 @@ func (t *blockTable) forward(ctx context.Context, tier int) (streamfmt.Counts, e
 				return err
 			}
 			counts := streamfmt.Counts{}
-			if err := t.compare(&found, &want, t.weights(tier, rng), &counts); err != nil {
+			if err := t.compare(&found, &want, &counts); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -123,14 +120,14 @@ func (t *blockTable) forward(ctx context.Context, tier int) (streamfmt.Counts, e
 // rangesAtATime is the number of ranges that eachPossible has in a list.
 const rangesAtATime = 1 << 16
 
-// eachPossible is like eachRange for the ranges of a tier, and those into which moves between stored
+// eachPossible is like eachOf for the ranges of a tier, and those into which moves between stored
 // positions may lead.
-func (t *blockTable) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
+func (t *Table) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
 	var all mirror.RangeSet
 	if tier == 0 {
 		all.Add(t.g.Start() >> t.g.LowBits())
 	} else {
-		possible := blocks.NewStep(step.Possible, t.game())
+		possible := NewStep(step.Possible, t.stores)
 		var to []uint64
 		for e, err := range t.tiers[tier-1].Entries() {
 			if err != nil {
@@ -156,7 +153,7 @@ func (t *blockTable) eachPossible(ctx context.Context, tier int, newCheck func()
 				ranges = append(ranges, rng)
 			}
 		}
-		if err := eachRange(ctx, ranges, newCheck); err != nil {
+		if err := eachOf(ctx, ranges, newCheck); err != nil {
 			return err
 		}
 	}
@@ -165,10 +162,10 @@ func (t *blockTable) eachPossible(ctx context.Context, tier int, newCheck func()
 
 // positions returns the positions of a tier that the moves from the positions of the tier before it, whose blocks a cache has,
 // lead to.
-func (t *blockTable) positions(tier int, cache *blocks.Cache) *blocks.Puller {
-	p := &blocks.Puller{Step: blocks.NewStep(step.Possible, t.game()), Game: t.game(), Tier: tier, Senders: senders()}
+func (t *Table) positions(tier int, cache *Cache) *Puller {
+	p := &Puller{Step: NewStep(step.Possible, t.stores), Game: t.stores, Tier: tier, Senders: senders()}
 	if tier > 0 {
-		p.From = t.tiers[tier-1].Cached(cache, verifyAhead)
+		p.From = t.tiers[tier-1].Cached(cache, stored.Ahead)
 	}
 	return p
 }
@@ -195,9 +192,9 @@ func fillNonTerminal(b, of *block.Block) {
 }
 
 // compare checks found, a block of the table, against want: the same positions, and the same
-// values of the terminal ones. It adds the positions of found to counts, by value; weight returns
-// how many positions a slot represents.
-func (t *blockTable) compare(found, want *block.Block, weight func(slot uint32) uint64, counts *streamfmt.Counts) error {
+// values of the terminal ones. It adds the positions of found and their mirror images to counts, by value.
+func (t *Table) compare(found, want *block.Block, counts *streamfmt.Counts) error {
+	balanced := t.balancedIn(found.Tier, found.Range)
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
 		value := game.Value(found.Val[slot])
@@ -217,22 +214,22 @@ func (t *blockTable) compare(found, want *block.Block, weight func(slot uint32) 
 		case want.Open.Has(slot) && value.Remoteness() == 0:
 			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
 		}
-		counts[value] += weight(uint32(slot))
+		counts[value] += t.times(slot, balanced)
 	}
 	return nil
 }
 
 // backward checks that the values of a tier follow from the values of the next tier.
-func (t *blockTable) backward(ctx context.Context, tier int) error {
-	here, pairs, cache := t.tiers[tier], t.backwardImages(tier), blocks.NewCache(verifyCache)
+func (t *Table) backward(ctx context.Context, tier int) error {
+	here, pairs, cache := t.tiers[tier], t.backwardImages(tier), NewCache(verifyCache)
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
-	err := each(ctx, here.Len(), func() func(int) error {
+	err := parallel.All(ctx, here.Len(), func() func(int) error {
 		var found, scores block.Block
 		messages := t.foundMessages(tier, cache)
 		return func(i int) error {
-			rng, _, err := here.at(i)
+			e, err := messages.here.Entry(i)
 			if err == nil {
-				_, err = messages.load(&found, &scores, rng)
+				_, err = messages.load(&found, &scores, e.First)
 			}
 			if err == nil {
 				err = messages.pull.Merge(&scores)
@@ -240,7 +237,7 @@ func (t *blockTable) backward(ctx context.Context, tier int) error {
 			if err != nil {
 				return err
 			}
-			balanced := t.balancedIn(tier, rng)
+			balanced := t.balancedIn(tier, found.Range)
 			for _, slot := range scores.OpenSlots() {
 				if balanced != nil && balanced.Has(int(slot)) {
 					continue // pairs checks it
@@ -263,12 +260,12 @@ func (t *blockTable) backward(ctx context.Context, tier int) error {
 
 // checkValue returns a Fault unless the value v of a position is want, which is 0 if it has no move to
 // a position with a value.
-func (t *blockTable) checkValue(p game.Position, v, want game.Value) error {
+func (t *Table) checkValue(p game.Position, v, want game.Value) error {
 	switch {
 	case want == 0:
-		return newFault(t.g, p, "it is not terminal, but no move leads to a position of the table")
+		return &stored.Fault{Position: p, Reason: "it is not terminal, but no move leads to a position of the table"}
 	case v != want:
-		return newFault(t.g, p, fmt.Sprintf("expected %s, as its moves lead to, found %s", t.text(want), t.text(v)))
+		return &stored.Fault{Position: p, Reason: fmt.Sprintf("expected %s, as its moves lead to, found %s", t.text(want), t.text(v))}
 	}
 	return nil
 }
@@ -276,12 +273,12 @@ func (t *blockTable) checkValue(p game.Position, v, want game.Value) error {
 // foundMessages merges the scores of the positions of a tier that are not terminal; a cache has blocks of the next tier. It is for
 // one goroutine.
 type foundMessages struct {
-	here *blocks.TierCursor
-	pull blocks.Puller
+	here *TierCursor
+	pull Puller
 }
 
-func (t *blockTable) foundMessages(tier int, cache *blocks.Cache) *foundMessages {
-	return &foundMessages{t.tiers[tier].Cursor(verifyAhead), blocks.Puller{Step: blocks.NewStep(step.Solve, t.game()), From: t.tiers[tier+1].Cached(cache, verifyAhead)}}
+func (t *Table) foundMessages(tier int, cache *Cache) *foundMessages {
+	return &foundMessages{t.tiers[tier].Cursor(stored.Ahead), Puller{Step: NewStep(step.Solve, t.stores), From: t.tiers[tier+1].Cached(cache, stored.Ahead)}}
 }
 
 // load reads a range of the table into found, and resets scores to its positions that are not
@@ -294,10 +291,11 @@ func (m *foundMessages) load(found, scores *block.Block, rng uint64) (bool, erro
 	return ok, err
 }
 
-// weights returns how many positions a slot of a range represents.
-func (t *blockTable) weights(tier int, rng uint64) func(slot uint32) uint64 {
-	if t.half == nil {
-		return (*halfPart)(nil).weights(rng)
-	}
-	return (&halfPart{g: t.half, tier: tier}).weights(rng)
+// eachOf calls check for all ranges, on all cores, and returns the error of the lowest range that has one. newCheck returns
+// the check of one worker.
+func eachOf(ctx context.Context, ranges []uint64, newCheck func() func(rng uint64) error) error {
+	return parallel.All(ctx, len(ranges), func() func(int) error {
+		check := newCheck()
+		return func(i int) error { return check(ranges[i]) }
+	})
 }

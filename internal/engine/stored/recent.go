@@ -1,14 +1,14 @@
-package table
+package stored
 
 import (
 	"slices"
 	"sync"
 )
 
-// recent is a cache of the values that were used last, the newest first. Look-ups of
+// Recent is a cache of the values that were used last, the newest first. Look-ups of
 // neighbouring positions and of their successors read the same blocks again. Goroutines lock it
 // to get and use a value; it is unlocked while a value is read, so that others can use other values.
-type recent[K comparable, V any] struct {
+type Recent[K comparable, V any] struct {
 	sync.Mutex
 	most int        // maximum number of values
 	read *sync.Cond // a read has ended
@@ -21,16 +21,16 @@ type recentValue[V any] struct {
 	value V
 }
 
-func newRecent[K comparable, V any](most int) *recent[K, V] {
-	r := &recent[K, V]{most: most}
+func NewRecent[K comparable, V any](most int) *Recent[K, V] {
+	r := &Recent[K, V]{most: most}
 	r.read = sync.NewCond(r)
 	return r
 }
 
-// get returns the value of a key. If it is not in the cache, get calls read to fill it, reusing the
-// memory of the oldest value if the cache is full. If the read of another goroutine for which get waits
-// fails, get reads again.
-func (r *recent[K, V]) get(key K, read func(*V) error) (*V, error) {
+// Get returns the value of a key. If it is not in the cache, Get calls read to fill it, reusing the
+// memory of the oldest value if the cache is full. If the read of another goroutine for which Get waits
+// fails, Get reads again.
+func (r *Recent[K, V]) Get(key K, read func(*V) error) (*V, error) {
 	for {
 		i := slices.Index(r.keys, key)
 		if i >= 0 && r.kept[i].ready {
@@ -47,7 +47,7 @@ func (r *recent[K, V]) get(key K, read func(*V) error) (*V, error) {
 }
 
 // place returns where the value of a further key may be read; -1 if all values are being read.
-func (r *recent[K, V]) place(key K) int {
+func (r *Recent[K, V]) place(key K) int {
 	i := len(r.kept)
 	if i < r.most {
 		r.keys, r.kept = append(r.keys, key), append(r.kept, new(recentValue[V]))
@@ -63,7 +63,7 @@ func (r *recent[K, V]) place(key K) int {
 }
 
 // toFront makes value i the newest.
-func (r *recent[K, V]) toFront(i int) *recentValue[V] {
+func (r *Recent[K, V]) toFront(i int) *recentValue[V] {
 	v := r.kept[i]
 	if i > 0 {
 		key := r.keys[i]
@@ -75,7 +75,7 @@ func (r *recent[K, V]) toFront(i int) *recentValue[V] {
 }
 
 // fill reads a value, and drops it if that fails.
-func (r *recent[K, V]) fill(v *recentValue[V], read func(*V) error) (err error) {
+func (r *Recent[K, V]) fill(v *recentValue[V], read func(*V) error) (err error) {
 	v.ready = false
 	ok := false // also after a panic
 	r.Unlock()
@@ -92,6 +92,6 @@ func (r *recent[K, V]) fill(v *recentValue[V], read func(*V) error) (err error) 
 	return err
 }
 
-// maxFree is the number of readers that a file keeps for look-ups: as many as usually run at a time. Their free lists are
+// MaxFree is the number of readers that a file keeps for look-ups: as many as usually run at a time. Their free lists are
 // channels of their types, because the program for browsers would contain all methods of the readers of a generic type.
-const maxFree = 8
+const MaxFree = 8

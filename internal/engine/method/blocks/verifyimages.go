@@ -1,6 +1,4 @@
-//go:build !js
-
-package table
+package blocks
 
 import (
 	"cmp"
@@ -10,7 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // claimsMemory is the number of bytes for the claims of a tier that are in memory at a time.
@@ -25,7 +23,7 @@ const claimsMemory = 128 << 20
 // If the claims of a tier need too much memory, the check makes several passes, each with the
 // claims of some ranges.
 type imageCheck struct {
-	t    *blockTable
+	t    *Table
 	tier int
 	// claim returns a function that computes the claims of a range, by slot, and reads its block.
 	claim func() func(found *block.Block, rng uint64) (claims []byte, err error)
@@ -44,15 +42,6 @@ type imageCheck struct {
 type rangeClaims struct {
 	low    []uint32
 	claims []byte
-}
-
-// balancedIn returns the balanced slots of a range; nil if there are none.
-func (t *blockTable) balancedIn(tier int, rng uint64) block.Set {
-	if t.half == nil {
-		return nil
-	}
-	_, balanced := t.half.Stored(tier, rng)
-	return balanced
 }
 
 // add adds the claims of a range with balanced positions.
@@ -81,7 +70,7 @@ func (c *imageCheck) run(ctx context.Context) error {
 		next := c.later
 		slices.Sort(next)
 		c.known, c.bytes, c.later = make(map[uint64]rangeClaims), 0, nil
-		if err := eachRange(ctx, next, func() func(uint64) error {
+		if err := eachOf(ctx, next, func() func(uint64) error {
 			claim := c.claim()
 			var found block.Block
 			return func(rng uint64) error {
@@ -109,9 +98,9 @@ func (c *imageCheck) run(ctx context.Context) error {
 // compare compares all positions whose mirror images are in ranges with known claims.
 func (c *imageCheck) compare(ctx context.Context) error {
 	t := c.t
-	return eachRange(ctx, c.ranges, func() func(uint64) error {
+	return eachOf(ctx, c.ranges, func() func(uint64) error {
 		var found block.Block
-		claim, here := c.claim(), t.tiers[c.tier].Cursor(verifyAhead)
+		claim, here := c.claim(), t.tiers[c.tier].Cursor(stored.Ahead)
 		return func(rng uint64) error {
 			own, err := c.known[rng].claims, error(nil)
 			if own == nil {
@@ -166,10 +155,10 @@ const (
 
 // forwardImages checks that the mirror image of each balanced position is in the table, and that a
 // move from a stored position leads to one of the two.
-func (t *blockTable) forwardImages(tier int) *imageCheck {
-	cache := blocks.NewCache(verifyCache)
+func (t *Table) forwardImages(tier int) *imageCheck {
+	cache := NewCache(verifyCache)
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
-		messages, here := t.positions(tier, cache), t.tiers[tier].Cursor(verifyAhead)
+		messages, here := t.positions(tier, cache), t.tiers[tier].Cursor(stored.Ahead)
 		var reached block.Block
 		return func(found *block.Block, rng uint64) ([]byte, error) {
 			_, err := here.Load(found, rng)
@@ -184,9 +173,9 @@ func (t *blockTable) forwardImages(tier int) *imageCheck {
 	}, func(p, image game.Position, _ game.Value, own, other byte) error {
 		switch {
 		case own == claimReached && other == 0:
-			return newFault(t.g, image, "is missing, but its mirror image is in the table")
+			return &stored.Fault{Position: image, Reason: "is missing, but its mirror image is in the table"}
 		case own == claimExists && other != claimReached:
-			return newFault(t.g, p, "cannot be reached")
+			return &stored.Fault{Position: p, Reason: "cannot be reached"}
 		}
 		return nil
 	})
@@ -208,9 +197,9 @@ func reachedClaims(found *block.Block, reached, balanced block.Set) []byte {
 
 // backwardImages checks that the value of each balanced position that is not terminal is the better of
 // what its own moves to stored positions and those of its mirror image lead to. A claim is a score.
-func (t *blockTable) backwardImages(tier int) *imageCheck {
+func (t *Table) backwardImages(tier int) *imageCheck {
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
-	cache := blocks.NewCache(verifyCache)
+	cache := NewCache(verifyCache)
 	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
 		messages := t.foundMessages(tier, cache)
 		var scores block.Block
@@ -229,6 +218,6 @@ func (t *blockTable) backwardImages(tier int) *imageCheck {
 	})
 }
 
-func (t *blockTable) imageCheck(tier int, claim func() func(*block.Block, uint64) ([]byte, error), check func(p, image game.Position, v game.Value, own, other byte) error) *imageCheck {
-	return &imageCheck{t: t, tier: tier, claim: claim, check: check, most: cmp.Or(t.claims, claimsMemory), known: make(map[uint64]rangeClaims)}
+func (t *Table) imageCheck(tier int, claim func() func(*block.Block, uint64) ([]byte, error), check func(p, image game.Position, v game.Value, own, other byte) error) *imageCheck {
+	return &imageCheck{t: t, tier: tier, claim: claim, check: check, most: cmp.Or(t.Claims, claimsMemory), known: make(map[uint64]rangeClaims)}
 }

@@ -1,0 +1,306 @@
+package blocks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/stored"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Table is the table of a game: a pack file for each tier, or shards of one. It is safe for concurrent use.
+type Table struct {
+	g      game.Tiered
+	stores game.Tiered // with the positions that the files store
+	half   *game.Half  // the same; nil: they store all
+	files  stored.Files
+	tiers  []*tableTier
+	views  views
+
+	Claims int // memory for the claims of an imageCheck; 0: claimsMemory
+}
+
+// A tableTier is a tier with its ranges, which it reads as they are needed.
+type tableTier struct {
+	*Tier
+	name string
+	free chan *TierCursor // cursors that read nothing ahead
+}
+
+// OpenTable opens the table of a game.
+func OpenTable(g game.Tiered, files stored.Files) (t *Table, err error) {
+	t = &Table{g: g, files: files}
+	t.views = t.newViews()
+	var seals jobdir.Seals
+	for tier, of := range files.Tiers {
+		opened, err := OpenTierFiles(&seals, files.FS, files.Paths(tier), Stored(g), tier)
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		t.tiers = append(t.tiers, &tableTier{opened, of.Name, make(chan *TierCursor, stored.MaxFree)})
+		if tier == 0 {
+			t.half, t.stores = opened.half, opened.g
+		}
+		if (opened.half != nil) != (t.half != nil) {
+			err := &store.DamageError{Name: of.Name, Reason: "it stores half of the positions, and other files do not, or the reverse"}
+			return nil, errors.Join(err, t.Close())
+		}
+	}
+	return t, nil
+}
+
+// Close closes the files.
+func (t *Table) Close() error {
+	var errs []error
+	for _, tier := range t.tiers {
+		errs = append(errs, tier.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Counts returns the number of positions of a tier by value, as recorded in its files.
+func (t *Table) Counts(tier int) (map[game.Value]uint64, error) { return t.tiers[tier].counts(), nil }
+
+func (t *tableTier) counts() map[game.Value]uint64 {
+	counts := make(map[game.Value]uint64)
+	for v, n := range t.Counts() {
+		if n > 0 {
+			counts[game.Value(v)] = n
+		}
+	}
+	return counts
+}
+
+// with calls do with a cursor that no other goroutine uses.
+func (t *tableTier) with(do func(*TierCursor) error) error {
+	var c *TierCursor
+	select {
+	case c = <-t.free:
+	default:
+		c = t.Cursor(0)
+	}
+	defer func() {
+		select {
+		case t.free <- c:
+		default:
+		}
+	}()
+	return do(c)
+}
+
+// Lookup reads a page of the index and one block, unless they are cached.
+func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
+	_, _, v, ok, err = t.views.find(p)
+	return v, ok, err
+}
+
+// canonical returns p or its mirror image: the one that is stored.
+func (t *Table) canonical(p game.Position) game.Position {
+	if t.half != nil && !t.half.IsStored(p) {
+		return t.half.Mirror(p)
+	}
+	return p
+}
+
+// Stored returns the number of positions that the files of a tier have, if it is half of them.
+func (t *Table) Stored(tier int) uint64 {
+	if t.half == nil {
+		return 0
+	}
+	return t.tiers[tier].Stored()
+}
+
+// Content returns the sum of the checksums of the content of all tiers; "" if one is not compact.
+func (t *Table) Content() string {
+	var all uint64
+	for _, tier := range t.tiers {
+		sum, ok := tier.Content()
+		if !ok {
+			return ""
+		}
+		all += sum
+	}
+	return fmt.Sprintf("%016x", all)
+}
+
+// Before returns the positions of the previous tier from which moves may lead to p, ascending. A move across ranges keeps
+// the slot, see game.Tiered.
+func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
+	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
+	slot, ok := slices.BinarySearch(t.g.Low(tier, rng), uint32(p-rng<<t.g.LowBits()))
+	if tier == 0 || !ok {
+		return nil, true
+	}
+	for _, source := range t.g.Sources(nil, tier, rng) {
+		if low := t.g.Low(tier-1, source); slot < len(low) {
+			from = append(from, source<<t.g.LowBits()|game.Position(low[slot]))
+		}
+	}
+	successors, kinds := t.g.Within(tier-1, rng)
+	low := t.g.Low(tier-1, rng)
+	for i, to := range successors {
+		if to == uint32(slot) {
+			from = append(from, rng<<t.g.LowBits()|game.Position(low[i/kinds]))
+		}
+	}
+	slices.Sort(from)
+	return from, true
+}
+
+// views are blocks that were looked up.
+type views struct {
+	t *Table
+	*stored.Recent[viewKey, view]
+}
+
+// A viewKey is the tier and range of a block.
+type viewKey struct {
+	tier int
+	rng  uint64
+}
+
+// A view is a View of a block, with the low parts of the keys of its slots; low is nil if the table does not contain the block.
+type view struct {
+	streamfmt.View
+	low []uint32
+}
+
+// recentViews is the number of blocks that look-ups cache. The moves of neighbouring positions
+// lead into a few blocks for each column of the board.
+const recentViews = 64
+
+func (t *Table) newViews() views { return views{t, stored.NewRecent[viewKey, view](recentViews)} }
+
+// find returns the range, the slot and the value of a position or its mirror image; ok is false if there is none.
+func (v views) find(p game.Position) (rng uint64, slot int, _ game.Value, ok bool, err error) {
+	t := v.t
+	tier := t.g.Tier(p)
+	p = t.canonical(p)
+	rng = p >> t.g.LowBits()
+	v.Lock()
+	defer v.Unlock()
+	b, err := v.Get(viewKey{tier, rng}, func(b *view) error {
+		return t.tiers[tier].with(func(c *TierCursor) (err error) {
+			b.low, err = c.View(&b.View, rng)
+			return err
+		})
+	})
+	if err != nil {
+		return 0, 0, 0, false, err
+	}
+	if slot, ok = slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits())); !ok {
+		return 0, 0, 0, false, nil
+	}
+	value, ok, err := b.Value(slot)
+	return rng, slot, game.Value(value), ok, t.damaged(tier, err)
+}
+
+// damaged returns the error of a View of a tier with the name of its file.
+func (t *Table) damaged(tier int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &streamfmt.FormatError{File: t.tiers[tier].name, Reason: err.Error()}
+}
+
+// wholeMemory is the number of bytes for the images of a tier that stores half of its positions.
+const wholeMemory = 128 << 20
+
+// A tableScan reads all positions of some tiers.
+type tableScan struct {
+	t     *Table
+	ctx   context.Context
+	tiers []scanTier
+
+	mu   sync.Mutex
+	held []heldTier // the last two that were read
+}
+
+// A scanTier is a tier in a scan. Its batches are ranges.
+type scanTier struct {
+	tier   int
+	ranges []uint64
+	end    int // the number of batches up to its end
+}
+
+// A heldTier reads all positions of a tier, for all workers.
+type heldTier struct {
+	tier int
+	*mirror.Tier
+}
+
+// Scan scans all positions. It sorts the mirror images of a tier, if they are not stored, when it comes to the tier.
+func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, _ bool) (*stored.Scan, error) {
+	s, end := &tableScan{t: t, ctx: ctx}, 0
+	for i, tier := range t.tiers {
+		if !wanted(i) {
+			continue
+		}
+		ranges, err := tier.Ranges()
+		if err != nil {
+			return nil, err
+		}
+		ranges = mirror.AllRanges(t.half, i, ranges)
+		end += len(ranges)
+		s.tiers = append(s.tiers, scanTier{i, ranges, end})
+	}
+	return &stored.Scan{Len: end, Reader: s.reader}, nil
+}
+
+// hold returns the reader of all positions of a tier, which workers share.
+func (s *tableScan) hold(of *scanTier) (*mirror.Tier, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.tier == of.tier }); i >= 0 {
+		return s.held[i].Tier, nil
+	}
+	tier := s.t.tiers[of.tier]
+	ranges, err := tier.Ranges()
+	if err != nil {
+		return nil, err
+	}
+	place := mirror.Place{Name: "images", Memory: wholeMemory, Dir: s.t.files.Temporary()}
+	whole := mirror.NewTier(s.t.half, of.tier, place, ranges, of.ranges, func(ahead int) mirror.Loader { return tier.Cursor(ahead) })
+	s.held = slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{of.tier, whole})
+	return whole, nil
+}
+
+func (s *tableScan) reader() func(i int, b *stored.Batch) error {
+	var last *scanTier
+	var cursor *mirror.Cursor // of last
+	var found block.Block
+	var slots []uint32
+	return func(i int, b *stored.Batch) error {
+		n := sort.Search(len(s.tiers), func(n int) bool { return s.tiers[n].end > i })
+		if of := &s.tiers[n]; of != last {
+			whole, err := s.hold(of)
+			if err == nil {
+				err = whole.Prepare(s.ctx)
+			}
+			if err != nil {
+				return err
+			}
+			last, cursor = of, whole.Cursor(stored.Ahead)
+		}
+		b.Tier, b.Positions, b.Values = last.tier, b.Positions[:0], b.Values[:0]
+		ok, err := cursor.Load(&found, last.ranges[len(last.ranges)-(last.end-i)])
+		if err != nil || !ok {
+			return err
+		}
+		found.Open.Union(found.Done) // an open position counts too, with value 0
+		slots = found.Open.Append(slots[:0])
+		for _, slot := range slots {
+			b.Positions, b.Values = append(b.Positions, found.Key(int(slot))), append(b.Values, game.Value(found.Val[slot]))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,294 @@
+package layers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/stored"
+	"github.com/treereduce/treereduce/streamfmt"
+)
+
+// A Table is the table of a game: Values for each tier. Such games may have many tiers, so a file is opened when it is
+// first needed. The first MaxOpen of them stay open; the others are opened again for each interval that is read. A Table is
+// safe for concurrent use.
+type Table struct {
+	g       game.Game
+	acyclic bool
+	files   stored.Files
+	tiers   []tableTier
+	opened  atomic.Int64 // number of tiers that have been opened
+	loaders chan *Loader // free ones
+	cells   *stored.Recent[cellKey, []Row]
+
+	Interval int // number of rows that are read at a time; 0: CellRows
+	keep     int // number of rows that a partReader caches, plus at most one interval
+}
+
+// A tableTier is the file of a tier.
+type tableTier struct {
+	mu sync.Mutex
+	*Source
+}
+
+// A cellKey identifies a cell of a tier.
+type cellKey struct {
+	tier int
+	at   Place
+}
+
+const (
+	// recentCells is the number of cells that look-ups cache, of 16 KB each.
+	recentCells = 64
+	// keepRows is the number of rows that a partReader caches: 32 MB.
+	keepRows = 2 << 20
+	// imageRows is the number of rows that a worker of a scan with images sorts at a time.
+	imageRows = 1 << 20
+)
+
+// OpenTable opens the table of a game.
+func OpenTable(g game.Game, files stored.Files) *Table {
+	return &Table{g: g, acyclic: game.IsAcyclic(g), files: files, tiers: make([]tableTier, len(files.Tiers)),
+		loaders: make(chan *Loader, stored.MaxFree), cells: stored.NewRecent[cellKey, []Row](recentCells), keep: keepRows}
+}
+
+// Close closes the files.
+func (t *Table) Close() error {
+	var errs []error
+	for i := range t.tiers {
+		if tier := &t.tiers[i]; tier.Source != nil {
+			errs = append(errs, tier.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// tier returns the file of a tier, and opens it first if necessary.
+func (t *Table) tier(i int) (_ *Source, err error) {
+	o := &t.tiers[i]
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.Source == nil {
+		s, err := OpenTableTier(t.files.FS, t.files.Dir, t.g, i, t.files.Tiers[i].Sealed)
+		if opened := t.opened.Add(1); err == nil && opened > MaxOpen {
+			err = s.Close() // the index stays in memory
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.Source = s
+	}
+	return o.Source, nil
+}
+
+// Counts returns the number of positions of a tier by value, as recorded in its files.
+func (t *Table) Counts(tier int) (map[game.Value]uint64, error) {
+	f, err := t.tier(tier)
+	if err != nil {
+		return nil, err
+	}
+	return f.Counts(), nil
+}
+
+// Lookup searches the only cell of a tier that may contain the position.
+func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
+	p = stored.Canonical(t.g, p)
+	tier := game.TierOf(t.g, p)
+	f, err := t.tier(tier)
+	if err != nil {
+		return 0, false, err
+	}
+	at, ok := f.Find(p)
+	if !ok {
+		return 0, false, nil
+	}
+	t.cells.Lock()
+	defer t.cells.Unlock()
+	rows, err := t.cells.Get(cellKey{tier, at}, func(rows *[]Row) (err error) {
+		var l *Loader
+		select {
+		case l = <-t.loaders:
+		default:
+			l = new(Loader)
+		}
+		*rows, err = l.Cell(*rows, f, at)
+		select {
+		case t.loaders <- l:
+		default:
+		}
+		return err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	i, ok := findRow(*rows, p)
+	if !ok {
+		return 0, false, nil
+	}
+	v = ValueOf((*rows)[i].Word)
+	if n := v.Remoteness(); t.acyclic && n > game.LastTier(t.g)-tier { // game.Values.Before could exceed MaxRemoteness
+		return 0, false, &stored.Fault{Position: p, Reason: fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, game.LastTier(t.g)-tier)}
+	}
+	return v, true, nil
+}
+
+// findRow searches rows for a position.
+func findRow(rows []Row, p game.Position) (i int, ok bool) {
+	return slices.BinarySearchFunc(rows, p, func(row Row, p game.Position) int { return cmp.Compare(row.Key, p) })
+}
+
+// Stored returns 0: Counts counts the positions that are stored.
+func (t *Table) Stored(int) uint64 { return 0 }
+
+// Content returns "".
+func (t *Table) Content() string { return "" }
+
+// Verify checks nothing: moves are those of the rules in any case.
+func (t *Table) Verify(context.Context, func(share float64)) (ok bool, err error) { return false, nil }
+
+// Before returns the predecessors of a position if the rules give them.
+func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
+	g, ok := t.g.(game.Reversible)
+	if !ok {
+		return nil, false
+	}
+	for _, q := range g.Predecessors(nil, p) {
+		from = append(from, stored.Canonical(t.g, q))
+	}
+	return game.Distinct(from, 0), true
+}
+
+// tableRows are the positions of some tiers, in the order of tiers and keys.
+type tableRows struct {
+	g    game.Game
+	tier func(i int) (*Source, error)
+	all  []tierInterval
+}
+
+// A tierInterval is some rows of a tier.
+type tierInterval struct {
+	Interval
+	tier int
+}
+
+// rows returns the positions of tiers.
+func (t *Table) rows(wanted func(tier int) bool) (*tableRows, error) {
+	of := &tableRows{g: t.g, tier: t.tier}
+	for i := range t.tiers {
+		if !wanted(i) {
+			continue
+		}
+		f, err := t.tier(i)
+		if err != nil {
+			return nil, err
+		}
+		of.add(i, cmp.Or(t.Interval, streamfmt.CellRows), f)
+	}
+	return of, nil
+}
+
+// add adds the rows of a tier, each time about a number of them.
+func (of *tableRows) add(tier, each int, f *Source) {
+	for _, interval := range Cut(each, f) {
+		of.all = append(of.all, tierInterval{interval, tier})
+	}
+}
+
+// read reads interval i, in the memory of dst.
+func (of *tableRows) read(l *Loader, dst []Row, i int) ([]Row, error) {
+	f, err := of.tier(of.all[i].tier)
+	if err != nil {
+		return nil, err
+	}
+	return l.Load(dst, f, of.all[i].Interval)
+}
+
+// check returns a Fault if a position of interval i is there twice, or does not belong to the tier.
+func (of *tableRows) check(rows []Row, i int) error {
+	tier := of.all[i].tier
+	for i, row := range rows {
+		switch {
+		case i > 0 && row.Key == rows[i-1].Key:
+			return &stored.Fault{Position: row.Key, Reason: "is there twice"}
+		case of.g.Check(row.Key) == nil && game.TierOf(of.g, row.Key) != tier:
+			return &stored.Fault{Position: row.Key, Reason: fmt.Sprintf("is in the file of tier %d", tier)}
+		}
+	}
+	return nil
+}
+
+// Scan scans the positions of tiers. If images is set and the game is a game.Symmetric, it sorts all images first, in a file
+// without a name, which is released when it is garbage.
+func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images bool) (*stored.Scan, error) {
+	of, err := t.rows(wanted)
+	g, symmetric := t.g.(game.Symmetric)
+	if images = images && symmetric; images && err == nil {
+		err = of.withImages(ctx, g, t.files.Temporary())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &stored.Scan{Len: len(of.all), Reader: func() func(int, *stored.Batch) error {
+		var l Loader
+		var rows []Row
+		return func(i int, b *stored.Batch) (err error) {
+			rows, err = of.read(&l, rows, i)
+			if err == nil && !images {
+				err = of.check(rows, i)
+			}
+			b.Tier, b.Positions, b.Values = of.all[i].tier, b.Positions[:0], b.Values[:0]
+			for _, row := range rows {
+				b.Positions, b.Values = append(b.Positions, row.Key), append(b.Values, ValueOf(row.Word))
+			}
+			return err
+		}
+	}}, nil
+}
+
+// withImages replaces the positions by those with all images, which it sorts in a file without a name. The file is in a
+// directory, if it can be written.
+func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, dir string) error {
+	var sources []*Source
+	rows := int64(0)
+	for i, interval := range of.all {
+		if i > 0 && of.all[i-1].tier == interval.tier {
+			continue
+		}
+		f, err := of.tier(interval.tier)
+		if err != nil {
+			return err
+		}
+		sources, rows = append(sources, f), rows+f.Rows()
+	}
+	if rows == 0 {
+		of.all = nil
+		return nil
+	}
+	file, err := store.CreateTemp(dir, "images-*"+jobdir.Suffix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	err = WithImages(ctx, g, sources, runtime.GOMAXPROCS(0), imageRows, func() (io.WriteCloser, error) { return file, nil })
+	if err != nil {
+		return err
+	}
+	tiers, err := OpenImages(store.Local{}, file.Name(), g)
+	of.tier, of.all = func(i int) (*Source, error) { return tiers[i], nil }, nil
+	for tier, f := range tiers {
+		if f.Rows() > 0 {
+			of.add(tier, max(1, f.Runs())*streamfmt.CellRows, f) // at least a cell of each run is read
+		}
+	}
+	return err
+}

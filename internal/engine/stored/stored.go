@@ -1,0 +1,165 @@
+// Package stored describes the table of a solved game as both methods have it: files, and stored positions in ranges.
+package stored
+
+import (
+	"context"
+	"fmt"
+	"path"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/store"
+)
+
+// Files are the sealed files of a table.
+type Files struct {
+	FS    store.FS
+	Dir   string // the directory of the table
+	Tiers []Tier
+}
+
+// A Tier is the files of a tier.
+type Tier struct {
+	Name   string // of the only file, for errors: there may be shards of it
+	Sealed []store.SealedFile
+}
+
+// Paths returns the files of a tier.
+func (f *Files) Paths(tier int) (names []string) {
+	for _, sealed := range f.Tiers[tier].Sealed {
+		names = append(names, path.Join(f.Dir, sealed.Name))
+	}
+	return names
+}
+
+// Temporary returns a directory for temporary files: that with the directory of the table, if it is on this machine;
+// otherwise "".
+func (f *Files) Temporary() string {
+	if _, ok := f.FS.(store.Local); ok {
+		return path.Dir(f.Dir)
+	}
+	return ""
+}
+
+// A Fault is an error in the contents of a table: the first one that was found.
+type Fault struct {
+	Position game.Position
+	Reason   string
+}
+
+func (f *Fault) Error() string { return fmt.Sprintf("%#x: %s", f.Position, f.Reason) }
+
+// NoCounts is the error for a file whose recorded counts differ from its positions.
+func NoCounts(name string) error {
+	return fmt.Errorf("%s: the recorded counts differ from the positions in the file", name)
+}
+
+// A Batch contains consecutive positions of a tier, in the order of keys, and their values.
+type Batch struct {
+	Tier      int
+	Positions []game.Position
+	Values    []game.Value
+}
+
+// A Scan goes through the positions of some tiers in batches, in the order of tiers and keys.
+type Scan struct {
+	Len int // the number of batches
+	// Reader returns a function for one goroutine that reads batch i into b, reusing its memory. It is fastest in ascending
+	// order.
+	Reader func() func(i int, b *Batch) error
+}
+
+// A Table is the table of a method. It is safe for concurrent use.
+type Table interface {
+	// Lookup returns the value of a valid position, or of the image that is stored.
+	Lookup(p game.Position) (v game.Value, ok bool, err error)
+	// Counts returns the number of positions of a tier by value, as recorded in its files.
+	Counts(tier int) (map[game.Value]uint64, error)
+	Close() error
+
+	// Stored returns the number of positions that the files of a tier have, if these are fewer than Counts has; otherwise 0.
+	Stored(tier int) uint64
+	// Content returns a checksum of all positions and values, in hexadecimal; "": there is none.
+	Content() string
+	// Before returns positions that include all predecessors of a valid position; ok is false if only a scan finds them.
+	Before(p game.Position) (from []game.Position, ok bool)
+	// Scan scans the tiers for which wanted returns true, if images is set with all images of each position. It fails when
+	// ctx ends.
+	Scan(ctx context.Context, wanted func(tier int) bool, images bool) (*Scan, error)
+	// Verify checks the complete table by a way of the method; ok is false if there is none but the rules of the game. It calls
+	// report now and then with the share that is done, unless report is nil.
+	Verify(ctx context.Context, report func(share float64)) (ok bool, err error)
+	// Parts returns the stored positions, in parts that are checked one after the other.
+	Parts() ([]*Part, error)
+}
+
+// Ahead is the number of bytes that a reader of all positions of a tier reads ahead.
+const Ahead = 64 << 10
+
+// A Part is a part of a table that is checked at once: a tier of blocks, or a complete table.
+type Part struct {
+	Files []File // in the order of the ranges
+	Len   int    // the number of ranges
+	Own   bool   // moves lead to positions of the same part, otherwise of the next
+	// Images is the greatest number of positions for which a stored position stands. A Reader reads stored positions, a Picker
+	// all.
+	Images int
+	// Range returns the i-th range, and an upper bound for the number of all its positions. It is safe for concurrent use.
+	Range func(i int) (rng uint64, most int, err error)
+	// Slots returns the number of slots of a range. If it is nil, there is one for each position.
+	Slots func(rng uint64) int
+	// Reader returns a reader for one worker, which may read ahead the given number of bytes.
+	Reader func(ahead int) Reader
+	// Picker returns a picker for one worker. If it is nil, a reader is used to pick.
+	Picker func(ahead int) Picker
+}
+
+// A File is a file of a part, with its recorded counts.
+type File struct {
+	Name   string
+	Counts map[game.Value]uint64
+	End    int // one more than the index of its last range
+}
+
+// Total returns the number of positions, as recorded in the file.
+func (f *File) Total() (all uint64) {
+	for _, n := range f.Counts {
+		all += n
+	}
+	return all
+}
+
+// A Reader reads the stored positions of a part, and looks up their successors.
+type Reader interface {
+	// Load reads the i-th range of the part as the current range, and appends the slots of its positions, ascending.
+	Load(slots []uint32, i int) (rng uint64, _ []uint32, err error)
+	// At returns the position and the value of a slot of the current range.
+	At(slot int) (game.Position, game.Value)
+	// Times returns for how many positions the one of a slot stands.
+	Times(slot int) uint64
+	// Image returns the image of a position that Find finds, if the table stores both.
+	Image(p game.Position) (image game.Position, ok bool)
+	Finder
+}
+
+// A Finder looks up successors of the positions of a part.
+type Finder interface {
+	// Find looks up p, or the image that is stored: a successor of a position of the range that was read last. It returns its
+	// range, its slot in that range, and its value.
+	Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
+}
+
+// A Picker reads single positions of a part, and looks up their successors.
+type Picker interface {
+	// Pick calls take for the positions of the i-th range with the given numbers, which are ascending. Numbers beyond the last
+	// position are ignored.
+	Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
+	Finder
+}
+
+// Canonical returns the position that a table stores in place of p.
+func Canonical(g game.Game, p game.Position) game.Position {
+	if s, ok := g.(game.Symmetric); ok {
+		return s.Canonical(p)
+	}
+	return p
+}

@@ -31,7 +31,7 @@ import (
 // must be there. Memory contains one bit for each position or slot, two where play may never end, and the data that each
 // worker caches.
 type Rules struct {
-	Sample uint64              // how many positions to check, drawn uniformly at random; 0: all
+	Sample uint64              // how many positions to check, drawn uniformly at random; 0, or more than half of them: all
 	Seed   uint64              // seed of the random number generator
 	Report func(share float64) // called with the share that is done; may be nil
 }
@@ -119,7 +119,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 		all += part.total()
 	}
 	c := &rulesCheck{g: g, report: r.Report, total: all}
-	if r.Sample > 0 && r.Sample < all && !(r.Sample > all/2 && parts[0].Images > 1) {
+	if r.Sample > 0 && r.Sample <= all/2 {
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
@@ -145,7 +145,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 		case err == nil && part.Own && g.cyclic:
 			err = c.reach(ctx, part, marks, append(firsts, first))
 		case err == nil:
-			err = c.positions(ctx, part, part.all(), marks)
+			err = c.positions(ctx, part, marks)
 		}
 		if err == nil && part.Own {
 			err = c.checkReachable(ctx, part, marks)
@@ -156,15 +156,6 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 		reached = marks
 	}
 	return c.total, all, nil
-}
-
-// all returns all positions of the part, range by range.
-func (part rulesPart) all() []drawn {
-	all := make([]drawn, part.Len)
-	for i := range all {
-		all[i] = drawn{i: i, out: true}
-	}
-	return all
 }
 
 // sample checks a random sample of all positions.
@@ -183,12 +174,7 @@ func (c *rulesCheck) sample(ctx context.Context, parts []rulesPart, all, seed ui
 				return err
 			}
 			first += n
-			if len(of) > 0 && of[0].out {
-				err = c.positions(ctx, part, of, nil)
-			} else {
-				err = c.picked(ctx, part, of)
-			}
-			if err != nil {
+			if err := c.picked(ctx, part, of); err != nil {
 				return err
 			}
 		}
@@ -255,8 +241,8 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (f
 	for i := range counts {
 		counts[i] = make(Counts)
 	}
-	err = part.each(ctx, part.all(), func(reader stored.Reader) func(drawn, uint64, []uint32) error {
-		return func(d drawn, _ uint64, slots []uint32) error {
+	err = part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+		return func(i int, _ uint64, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
 			for _, slot := range slots {
@@ -271,8 +257,8 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (f
 					here[game.Value(v)] = n
 				}
 			}
-			firsts[d.i] = uint64(len(slots))
-			file := sort.Search(len(part.Files), func(f int) bool { return part.Files[f].End > d.i })
+			firsts[i] = uint64(len(slots))
+			file := sort.Search(len(part.Files), func(f int) bool { return part.Files[f].End > i })
 			mu.Lock()
 			defer mu.Unlock()
 			for v, n := range here {
@@ -295,8 +281,8 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (f
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
 func (c *rulesCheck) checkReachable(ctx context.Context, part rulesPart, reached reachedSlots) error {
-	return part.each(ctx, part.all(), func(reader stored.Reader) func(drawn, uint64, []uint32) error {
-		return func(_ drawn, rng uint64, slots []uint32) error {
+	return part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+		return func(_ int, rng uint64, slots []uint32) error {
 			set := reached[rng]
 			for _, slot := range slots {
 				if set != nil && set.Has(int(slot)) {
@@ -311,13 +297,12 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part rulesPart, reached
 	})
 }
 
-// positions checks the given positions of a part, and marks their successors.
-func (c *rulesCheck) positions(ctx context.Context, part rulesPart, of []drawn, marks reachedSlots) error {
-	return part.each(ctx, of, func(reader stored.Reader) func(drawn, uint64, []uint32) error {
+// positions checks the positions of a part, and marks their successors.
+func (c *rulesCheck) positions(ctx context.Context, part rulesPart, marks reachedSlots) error {
+	return part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		one := newRulesPosition(c.g, reader)
 		one.marks, one.image = marks, reader.Image
-		return func(d drawn, _ uint64, slots []uint32) error {
-			slots = d.of(slots)
+		return func(_ int, _ uint64, slots []uint32) error {
 			return c.check(ctx, one, len(slots), part.Images, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
 		}
 	})
@@ -335,21 +320,21 @@ func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlo
 		marks.add(start, slot)
 	}
 	for {
-		var of []drawn
-		for _, d := range part.all() {
-			if rng, _, err := part.Range(d.i); err != nil {
+		var of []int
+		for i := range part.Len {
+			if rng, _, err := part.Range(i); err != nil {
 				return err
 			} else if !slices.Equal(marks[rng], done[rng]) {
-				of = append(of, d)
+				of = append(of, i)
 			}
 		}
 		if len(of) == 0 {
 			return nil
 		}
-		err := part.each(ctx, of, func(reader stored.Reader) func(drawn, uint64, []uint32) error {
+		err := part.each(ctx, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 			one := newRulesPosition(c.g, reader)
 			one.marks, one.image = marks, reader.Image
-			return func(_ drawn, rng uint64, slots []uint32) error {
+			return func(_ int, rng uint64, slots []uint32) error {
 				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
 				for _, slot := range slots {
 					done.add(rng, int(slot))
@@ -359,7 +344,7 @@ func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlo
 		})
 		var fault *stored.Fault
 		if errors.As(err, &fault) { // another pass may have an earlier one
-			return cmp.Or(c.positions(ctx, part, part.all(), nil), err)
+			return cmp.Or(c.positions(ctx, part, nil), err)
 		} else if err != nil {
 			return err
 		}

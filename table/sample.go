@@ -34,47 +34,39 @@ type drawn struct {
 	i       int      // index of the range in its part
 	numbers []uint64 // of positions in the range, ascending
 	place   uint64   // the first place of the range
-	out     bool     // all positions of the range are drawn, except numbers; otherwise only these:
 
 	positions []game.Position // the positions of these numbers
 	values    []game.Value
 }
 
-// of returns those of the slots that were drawn, reusing the memory of slots; out must be set.
-func (d drawn) of(slots []uint32) []uint32 {
-	numbers := d.numbers
-	kept := slots[:0]
-	for i, slot := range slots {
-		if len(numbers) > 0 && numbers[0] == uint64(i) {
-			numbers = numbers[1:]
-		} else {
-			kept = append(kept, slot)
-		}
-	}
-	return kept
-}
-
-// each calls do for the given ranges of a part, on all cores, with the slots of all stored positions of
+// each calls do for the given ranges of a part, nil for all, on all cores, with the slots of all stored positions of
 // the range.
-func (part rulesPart) each(ctx context.Context, of []drawn, newDo func(stored.Reader) func(d drawn, rng uint64, slots []uint32) error) error {
-	ahead := part.ahead(of)
-	return parallel.All(ctx, len(of), func() func(int) error {
+func (part rulesPart) each(ctx context.Context, of []int, newDo func(stored.Reader) func(i int, rng uint64, slots []uint32) error) error {
+	n := part.Len
+	if of != nil {
+		n = len(of)
+	}
+	ahead := part.ahead(n)
+	return parallel.All(ctx, n, func() func(int) error {
 		reader := part.Reader(ahead)
 		do := newDo(reader)
 		var slots []uint32
 		return func(i int) (err error) {
+			if of != nil {
+				i = of[i]
+			}
 			var rng uint64
-			if rng, slots, err = reader.Load(slots[:0], of[i].i); err != nil {
+			if rng, slots, err = reader.Load(slots[:0], i); err != nil {
 				return err
 			}
-			return do(of[i], rng, slots)
+			return do(i, rng, slots)
 		}
 	})
 }
 
 // pickEach calls do for the given ranges of a part, on all cores.
 func (part rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(stored.Picker) func(d drawn) error) error {
-	ahead := part.ahead(of)
+	ahead := part.ahead(len(of))
 	return parallel.All(ctx, len(of), func() func(int) error {
 		var p stored.Picker
 		if part.Picker != nil {
@@ -87,9 +79,9 @@ func (part rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(store
 	})
 }
 
-// ahead returns the number of bytes to read ahead when only the given ranges are read.
-func (part rulesPart) ahead(of []drawn) int {
-	if sparse*len(of) < part.Len {
+// ahead returns the number of bytes to read ahead when only some ranges are read.
+func (part rulesPart) ahead(of int) int {
+	if sparse*of < part.Len {
 		return 0
 	}
 	return stored.Ahead
@@ -174,15 +166,10 @@ func (b *bounded) group(places []uint64) (ranges []drawn, err error) {
 }
 
 // draw draws n of the positions of the file whose values are wanted; a nil wanted accepts all
-// values. all is the number of these positions. To draw more than half of all positions, draw
-// chooses those that are left out.
+// values. all is the number of these positions.
 func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]drawn, error) {
 	if n == 0 {
 		return nil, nil
-	}
-	out := n > all/2 && wanted == nil && b.Images == 1
-	if out {
-		n = all - n
 	}
 	taken, err := b.taken(ctx, n, all, random, wanted)
 	if err != nil {
@@ -199,25 +186,14 @@ func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wa
 	if err != nil {
 		return nil, err
 	}
-	if !out {
-		for i := range ranges {
-			d := &ranges[i]
-			for _, t := range taken[:len(d.numbers)] {
-				d.positions, d.values = append(d.positions, t.position), append(d.values, t.value)
-			}
-			taken = taken[len(d.numbers):]
+	for i := range ranges {
+		d := &ranges[i]
+		for _, t := range taken[:len(d.numbers)] {
+			d.positions, d.values = append(d.positions, t.position), append(d.values, t.value)
 		}
-		return ranges, nil
+		taken = taken[len(d.numbers):]
 	}
-	whole := make([]drawn, 0, b.end-b.first)
-	for i := b.first; i < b.end; i++ {
-		d := drawn{i: i, out: true}
-		if len(ranges) > 0 && ranges[0].i == d.i {
-			d.numbers, ranges = ranges[0].numbers, ranges[1:]
-		}
-		whole = append(whole, d)
-	}
-	return whole, nil
+	return ranges, nil
 }
 
 // A place is a place that was drawn, with its position.
@@ -281,15 +257,11 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 type sample struct {
 	seed    uint64
 	numbers []uint64 // ascending
-	out     bool     // numbers are left out, and all others are in the sample
 }
 
 // newSample draws n of the numbers below all.
 func newSample(all, n, seed uint64) *sample {
-	s := &sample{seed: seed, out: n > all/2}
-	if s.out {
-		n = all - n
-	}
+	s := &sample{seed: seed}
 	random := rand.New(rand.NewPCG(seed, 0))
 	for uint64(len(s.numbers)) < n {
 		for range n - uint64(len(s.numbers)) {
@@ -305,9 +277,6 @@ func newSample(all, n, seed uint64) *sample {
 func (s *sample) among(first, end uint64) uint64 {
 	i, _ := slices.BinarySearch(s.numbers, first)
 	j, _ := slices.BinarySearch(s.numbers, end)
-	if s.out {
-		return end - first - uint64(j-i)
-	}
 	return uint64(j - i)
 }
 

@@ -56,7 +56,7 @@ func (p *program) verifyCommand() *cli.Command {
 		Usage:     "check all values of a table, that no position is missing or extra, and the checksum of final",
 		UsageText: "driver verify [--data DIRECTORY] [--seed NUMBER] [--rules [N]]",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or N at random"},
+			&cli.BoolFlag{Name: "rules", Usage: "verify by the plain moves of the rules, independent of the steps: all positions, or N at random, if that is at most half of them"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed of --rules N, for a reproducible sample", DefaultText: "a different one each time"},
 		},
 		Action: func(c *cli.Context) error {

@@ -6,6 +6,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 )
 
@@ -46,13 +47,9 @@ func ranges(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	tiered, ok := g.(game.Tiered)
-	if !ok {
-		return command.Usagef("%s: its tiers have no ranges", g.Spec())
-	}
-	data, err := streaming.Ranges(tiered, c.Int("tier"), c.Int("reducers"))
+	keys, err := method.Of(g).Ranges(c.Int("tier"), c.Int("reducers"))
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	return datadir.Write(c.App.Writer, "out", c.String("out"), data)
+	return datadir.Write(c.App.Writer, "out", c.String("out"), streaming.Ranges(keys))
 }

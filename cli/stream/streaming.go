@@ -192,24 +192,18 @@ func runStream(c *cli.Context, name string, kind game.Kind, work side) (n step.C
 		return n, command.Usagef("%s has no step %s: expected one of %s", kind.Name, name, strings.Join(known, ", "))
 	}
 	t := &task{work: work, method: method.Of(rules), name: name, output: c.String("output"), in: c.App.Reader, out: c.App.Writer, stderr: c.App.ErrWriter}
-	if t.o, err = options(c, rules); err != nil {
+	if t.o, err = options(c, t.method); err != nil {
 		return n, err
 	}
-	if byBlocks(rules) {
-		return t.blocks()
+	if t.method.Sends() {
+		return t.layers(rules)
 	}
-	return t.layers(rules)
-}
-
-// byBlocks reports whether a game is solved by blocks: the two methods have different parameters.
-func byBlocks(g game.Game) bool {
-	_, ok := g.(game.Tiered)
-	return ok
+	return t.blocks()
 }
 
 // options converts the flags, and the properties that the driver sets for packed records, to
 // the options of a step.
-func options(c *cli.Context, g game.Game) (o step.Options, err error) {
+func options(c *cli.Context, m runner.Method) (o step.Options, err error) {
 	o = step.Options{
 		Source:  source(),
 		Turn:    c.String("turn"),
@@ -233,10 +227,10 @@ func options(c *cli.Context, g game.Game) (o step.Options, err error) {
 			return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
 		}
 	}
-	if !byBlocks(g) {
-		err = layerOptions(c, g, &o)
+	if m.Sends() {
+		err = layerOptions(c, m.Game(), &o)
 	} else if o.Packed() {
-		o.Tier, err = tier(c, g)
+		o.Tier, err = tier(c, m.Game())
 	}
 	return o, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -50,12 +51,7 @@ func Work(g game.Game, counts *count.Counts) float64 {
 }
 
 // startOf returns the part of Work that comes before the first tier.
-func startOf(g game.Game) float64 {
-	if g, ok := g.(game.Tiered); ok {
-		return tableWork * float64(g.Tables())
-	}
-	return 0
-}
+func startOf(g game.Game) float64 { return tableWork * float64(method.Of(g).Tables()) }
 
 // workOf returns the part of Work that is of one tier.
 func workOf(g game.Game, t count.Tier) float64 {

@@ -26,6 +26,10 @@ type Method interface {
 	Splits(j *Job, tasks func(records int64) int) ([]step.MapInput, int64, error)
 	Partitions(j *Job, reducers int) ([]uint64, []step.Property, error)
 
+	// Ranges returns the first keys of all parts of a tier except the first, strictly ascending and as lines have them, for a job
+	// that is started by hand. It fails if they depend on what earlier jobs have written.
+	Ranges(tier, parts int) ([][]byte, error)
+
 	// AddInput adds the lines that the maps of a job read, except for Init.
 	AddInput(j *Job, in *Input) error
 	// WriteShard is Job.WriteShard, except for Final. source describes the lines.

@@ -229,15 +229,15 @@ func (s *solve) Receive(piece, b *block.Block) error {
 	return nil
 }
 
-// MostParts returns the largest number of partitions of a tier, which is the number of
+// mostParts returns the largest number of partitions of a tier, which is the number of
 // ranges; 1<<63 if there are 1<<64.
-func MostParts(g game.Tiered) uint64 { return 1 << min(63, g.KeyBits()-g.LowBits()) }
+func mostParts(g game.Tiered) uint64 { return 1 << min(63, g.KeyBits()-g.LowBits()) }
 
 // Borders returns the first ranges of n partitions of a tier, which are about equal in
 // size. Borders[0] is 0, and the borders ascend strictly; if a tier has too few ranges,
-// some partitions are empty. If n exceeds MostParts, there are MostParts borders.
+// some partitions are empty. If n exceeds mostParts, there are mostParts borders.
 func Borders(g game.Tiered, tier, n int) []uint64 {
-	ranges := MostParts(g)
+	ranges := mostParts(g)
 	n = int(min(uint64(n), ranges))
 	borders := []uint64{0}
 	for i := 1; i < n; i++ {

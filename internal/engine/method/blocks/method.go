@@ -15,6 +15,7 @@ package blocks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -27,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A Method solves a game by blocks.
@@ -87,6 +89,21 @@ func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Prope
 	properties := append(j.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(j.Tier)},
 		step.Property{Name: "parents", Value: j.Predecessors})
 	return Borders(m.g, j.Tier, reducers)[1:], properties, nil
+}
+
+// Ranges returns keys of which some parts of a tier with few ranges are empty, because a partitioner of Hadoop needs different ones.
+func (m *Method) Ranges(tier, parts int) (keys [][]byte, err error) {
+	g := m.g
+	if tier < 0 || tier > g.Tiers() {
+		return nil, fmt.Errorf("%s: tier %d, expected 0 to %d", g.Spec(), tier, g.Tiers())
+	}
+	if most := mostParts(g); parts < 1 || uint64(parts) > most {
+		return nil, fmt.Errorf("%s: %d reducers, expected 1 to %d, which is how many ranges its keys have", g.Spec(), parts, most)
+	}
+	for _, border := range Borders(g, tier, parts)[1:] {
+		keys = append(keys, streamfmt.AppendKey(nil, border<<g.LowBits(), streamfmt.KeyWidth(g.KeyBits())))
+	}
+	return keys, nil
 }
 
 // Properties returns the player to move, and whether the board is full.

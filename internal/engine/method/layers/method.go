@@ -77,6 +77,11 @@ func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Prope
 	return borders, j.Properties(runner.LineKeys(m.g, borders)), nil
 }
 
+// Ranges returns an error: the rows of an earlier tier divide those of a tier, and a pass needs an index of the one before it.
+func (m *Method) Ranges(int, int) ([][]byte, error) {
+	return nil, fmt.Errorf("%s: its tiers have no ranges", m.g.Spec())
+}
+
 // Properties returns the tier and the pass, the borders, and the directories that a reducer reads.
 func (m *Method) Properties(j *runner.Job, borders [][]byte) (ps []step.Property) {
 	add := func(name, value string) { ps = append(ps, step.Property{Name: name, Value: value}) }

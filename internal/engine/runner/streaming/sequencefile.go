@@ -1,6 +1,8 @@
 package streaming
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+)
 
 // The classes of keys that the partitioner of a job may compare: the classes of its map output
 // keys.
@@ -42,3 +44,7 @@ func sequenceFile(class string, keys [][]byte) []byte {
 	}
 	return out
 }
+
+// Ranges returns the file that TotalOrderPartitioner needs for a job on lines: a SequenceFile of the first keys of all
+// partitions except the first.
+func Ranges(keys [][]byte) []byte { return sequenceFile(textClass, keys) }

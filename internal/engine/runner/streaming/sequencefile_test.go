@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -15,7 +16,7 @@ import (
 func TestRangesOf64Bits(t *testing.T) {
 	g := must.Get(connectn.New(1, 63, 3))(t)
 	for _, reducers := range []int{1, 2, 100} {
-		if _, err := Ranges(g, 3, reducers); err != nil {
+		if _, err := method.Of(g).Ranges(3, reducers); err != nil {
 			t.Error(err)
 		}
 		if n := len(blocks.Borders(g, 3, reducers)); n != reducers {
@@ -37,10 +38,11 @@ func TestRanges(t *testing.T) {
 				if reducers < 1 || reducers > min(most, 1<<12) {
 					continue
 				}
-				file, err := Ranges(g, tier, reducers)
+				keys, err := method.Of(g).Ranges(tier, reducers)
 				if err != nil {
 					t.Fatalf("%s, tier %d, %d reducers: %v", g.Spec(), tier, reducers, err)
 				}
+				file := Ranges(keys)
 				records, ok := bytes.CutPrefix(file, head)
 				size := 4 + 4 + 1 + width
 				if !ok || len(records) != size*(reducers-1) {
@@ -68,12 +70,12 @@ func TestRanges(t *testing.T) {
 			}
 		}
 		for _, reducers := range []int{-1, 0, most + 1} {
-			if _, err := Ranges(g, 1, reducers); err == nil {
+			if _, err := method.Of(g).Ranges(1, reducers); err == nil {
 				t.Errorf("%s, %d reducers: no error", g.Spec(), reducers)
 			}
 		}
 		for _, tier := range []int{-1, g.Tiers() + 1} {
-			if _, err := Ranges(g, tier, 1); err == nil {
+			if _, err := method.Of(g).Ranges(tier, 1); err == nil {
 				t.Errorf("%s, tier %d: no error", g.Spec(), tier)
 			}
 		}

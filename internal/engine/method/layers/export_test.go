@@ -11,3 +11,11 @@ var Merge = merge
 
 // Outer exports State.outer.
 var Outer = State.outer
+
+// Find returns the rows of the only cell that can contain a key.
+func Find(s *Source, key uint64) ([]Row, error) {
+	if at, ok := s.find(key); ok {
+		return new(Loader).stretch(nil, at)
+	}
+	return nil, nil
+}

@@ -11,30 +11,25 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// WithImages writes the rows of sources of Values, and rows with the same values for all images of their positions, to
-// one file, which create creates. It sorts up to most rows at a time for each worker. OpenImages opens the file.
-func WithImages(ctx context.Context, g game.Symmetric, sources []*Source, workers, most int, create func() (io.WriteCloser, error)) error {
-	type stretch struct {
-		*Source
-		Stretch
-	}
+// withImages writes the rows of sources of Values, and rows with the same values for all images of their positions, to
+// a file, which create creates with a name. It sorts up to most rows at a time for each worker. It returns a source for each
+// tier. They share the open file, whose name may be removed.
+func withImages(ctx context.Context, g game.Symmetric, sources []*Source, workers, most int, fsys store.FS, name string, create func() (io.WriteCloser, error)) (tiers []*Source, err error) {
 	var all []stretch
 	for _, s := range sources {
-		for _, at := range s.Stretches(pieceRows) {
-			all = append(all, stretch{s, at})
-		}
+		all = append(all, s.stretches(pieceRows)...)
 	}
 	w := NewOutboxWriter(create, g, Values)
 	outboxes := make(chan *Outbox, workers)
 	for range workers {
 		outboxes <- NewOutbox(g, Values, most, w.Append)
 	}
-	err := parallel.Each(ctx, workers, len(all), 1, func() func(int) error {
+	err = parallel.Each(ctx, workers, len(all), 1, func() func(int) error {
 		var loader Loader
 		var rows []Row
 		var images []game.Position
 		return func(i int) (err error) {
-			if rows, err = loader.Stretch(rows, all[i].Source, all[i].Stretch); err != nil {
+			if rows, err = loader.stretch(rows, all[i]); err != nil {
 				return err
 			}
 			o, to := <-outboxes, step.At(all[i].Tier(), 0)
@@ -55,11 +50,9 @@ func WithImages(ctx context.Context, g game.Symmetric, sources []*Source, worker
 			err = o.Flush()
 		}
 	}
-	return w.Finish(err)
-}
-
-// OpenImages opens a file of WithImages: a source for each tier. They share the open file, whose name may be removed.
-func OpenImages(fsys store.FS, name string, g game.Game) (tiers []*Source, err error) {
+	if err := w.Finish(err); err != nil {
+		return nil, err
+	}
 	f, err := (&file{fsys: fsys, name: name, g: g}).open()
 	if err != nil {
 		return nil, err

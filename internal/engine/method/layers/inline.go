@@ -342,11 +342,8 @@ func (f *inlineFinal) withImages(ctx context.Context, g game.Symmetric) error {
 	if err != nil {
 		return err
 	}
-	err = WithImages(ctx, g, sources, plan.Workers, plan.outbox, func() (io.WriteCloser, error) { return f.Create(imagesName) })
-	if err != nil {
-		return err
-	}
-	tiers, err := OpenImages(f.FS, path.Join(f.Output, imagesName), g)
+	create := func() (io.WriteCloser, error) { return f.Create(imagesName) }
+	tiers, err := withImages(ctx, g, sources, plan.Workers, plan.outbox, f.FS, path.Join(f.Output, imagesName), create)
 	if err != nil {
 		return err
 	}

@@ -157,14 +157,8 @@ func (r *run) all() map[game.Position]game.Value {
 		})
 		must.OK(r.t, err)
 		for p, v := range values {
-			i, rows := -1, []layers.Row(nil)
-			if at, ok := src.Find(p); ok {
-				var l layers.Loader
-				if rows, err = l.Cell(rows, src, at); err != nil {
-					r.t.Fatal(err)
-				}
-				i = slices.IndexFunc(rows, func(row layers.Row) bool { return row.Key == p })
-			}
+			rows := must.Get(layers.Find(src, p))(r.t)
+			i := slices.IndexFunc(rows, func(row layers.Row) bool { return row.Key == p })
 			if (i >= 0) != (r.g.Tier(p) == tier) || i >= 0 && layers.ValueOf(rows[i].Word) != v {
 				r.t.Fatalf("Find %#x in tier %d: row %d", p, tier, i)
 			}

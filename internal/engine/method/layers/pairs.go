@@ -74,7 +74,7 @@ func (f *filter) mapSplits(name string, in io.Reader) error {
 		}
 		const cells = pieceRows / streamfmt.CellRows
 		for i := int(split.From); i < int(split.To); i += cells {
-			if rows, err = loader.Stretch(rows, s, Stretch{0, i, min(i+cells, int(split.To))}); err != nil {
+			if rows, err = loader.stretch(rows, stretch{s, 0, i, min(i+cells, int(split.To))}); err != nil {
 				return err
 			}
 			f.In += int64(len(rows))

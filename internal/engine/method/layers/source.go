@@ -256,18 +256,11 @@ func (s *Source) Counts() map[game.Value]uint64 {
 func (s *Source) Each(do func(rows []Row) error) error {
 	var l Loader
 	var rows []Row
-	for _, f := range s.files {
-		err := f.with(func(f *file) (err error) {
-			for i := range f.cells {
-				if rows, err = l.cell(rows[:0], f, i, math.MaxUint64); err == nil {
-					err = do(rows)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	for _, at := range s.stretches(pieceRows) {
+		var err error
+		if rows, err = l.stretch(rows, at); err == nil {
+			err = do(rows)
+		}
 		if err != nil {
 			return err
 		}
@@ -275,24 +268,27 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
-// A Stretch is consecutive cells of a file.
-type Stretch struct{ file, from, to int }
+// A stretch is consecutive cells of a file of a source.
+type stretch struct {
+	*Source
+	file, from, to int
+}
 
-// Stretches divides all cells into stretches of about most rows.
-func (s *Source) Stretches(most int) (all []Stretch) {
+// stretches divides all cells into stretches of about most rows.
+func (s *Source) stretches(most int) (all []stretch) {
 	cells := max(1, most/streamfmt.CellRows)
 	for i, f := range s.files {
 		for from := 0; from < len(f.cells); from += cells {
-			all = append(all, Stretch{i, from, min(from+cells, len(f.cells))})
+			all = append(all, stretch{s, i, from, min(from+cells, len(f.cells))})
 		}
 	}
 	return all
 }
 
-// Stretch returns the rows of a stretch in the order of the file, in the memory of dst.
-func (l *Loader) Stretch(dst []Row, s *Source, at Stretch) ([]Row, error) {
+// stretch returns the rows of a stretch in the order of the file, in the memory of dst.
+func (l *Loader) stretch(dst []Row, at stretch) ([]Row, error) {
 	dst = slices.Grow(dst[:0], (at.to-at.from)*streamfmt.CellRows)
-	err := s.files[at.file].with(func(f *file) (err error) {
+	err := at.files[at.file].with(func(f *file) (err error) {
 		part := *f
 		part.cells = f.cells[:at.to] // the reader reads no further cells
 		for i := at.from; i < at.to && err == nil; i++ {
@@ -303,24 +299,16 @@ func (l *Loader) Stretch(dst []Row, s *Source, at Stretch) ([]Row, error) {
 	return dst, err
 }
 
-// A Place is the location of a cell in a source.
-type Place struct{ file, cell int }
-
-// Find returns the only cell that can contain a key, in a source of sorted Values (shards
+// find returns the only cell that can contain a key, in a source of sorted Values (shards
 // or files of the table). ok is false if no cell can.
-func (s *Source) Find(key uint64) (at Place, ok bool) {
+func (s *Source) find(key uint64) (at stretch, ok bool) {
 	n := sort.Search(len(s.files), func(i int) bool { cells := s.files[i].cells; return cells[len(cells)-1].Last >= key })
 	if n == len(s.files) {
 		return at, false
 	}
 	cells := s.files[n].cells
 	i := sort.Search(len(cells), func(i int) bool { return cells[i].Last >= key })
-	return Place{n, i}, cells[i].First <= key
-}
-
-// Cell returns the rows of one cell, in the memory of dst.
-func (l *Loader) Cell(dst []Row, s *Source, at Place) (rows []Row, err error) {
-	return l.Stretch(dst, s, Stretch{at.file, at.cell, at.cell + 1})
+	return stretch{s, n, i, i + 1}, cells[i].First <= key
 }
 
 // An Interval is the keys from First to Last, both included.

@@ -29,7 +29,7 @@ type Table struct {
 	tiers   []tableTier
 	opened  atomic.Int64 // number of tiers that have been opened
 	loaders chan *Loader // free ones
-	cells   *stored.Recent[cellKey, []Row]
+	cells   *stored.Recent[stretch, []Row]
 
 	Interval int // number of rows that are read at a time; 0: CellRows
 	keep     int // number of rows that a partReader caches, plus at most one interval
@@ -39,12 +39,6 @@ type Table struct {
 type tableTier struct {
 	mu sync.Mutex
 	*Source
-}
-
-// A cellKey identifies a cell of a tier.
-type cellKey struct {
-	tier int
-	at   Place
 }
 
 const (
@@ -59,7 +53,7 @@ const (
 // OpenTable opens the table of a game.
 func OpenTable(g game.Game, files stored.Files) *Table {
 	return &Table{g: g, acyclic: game.IsAcyclic(g), files: files, tiers: make([]tableTier, len(files.Tiers)),
-		loaders: make(chan *Loader, stored.MaxFree), cells: stored.NewRecent[cellKey, []Row](recentCells), keep: keepRows}
+		loaders: make(chan *Loader, stored.MaxFree), cells: stored.NewRecent[stretch, []Row](recentCells), keep: keepRows}
 }
 
 // Close closes the files.
@@ -108,20 +102,20 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	at, ok := f.Find(p)
+	at, ok := f.find(p)
 	if !ok {
 		return 0, false, nil
 	}
 	t.cells.Lock()
 	defer t.cells.Unlock()
-	rows, err := t.cells.Get(cellKey{tier, at}, func(rows *[]Row) (err error) {
+	rows, err := t.cells.Get(at, func(rows *[]Row) (err error) {
 		var l *Loader
 		select {
 		case l = <-t.loaders:
 		default:
 			l = new(Loader)
 		}
-		*rows, err = l.Cell(*rows, f, at)
+		*rows, err = l.stretch(*rows, at)
 		select {
 		case t.loaders <- l:
 		default:
@@ -279,11 +273,8 @@ func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, dir strin
 		return err
 	}
 	defer os.Remove(file.Name())
-	err = WithImages(ctx, g, sources, runtime.GOMAXPROCS(0), imageRows, func() (io.WriteCloser, error) { return file, nil })
-	if err != nil {
-		return err
-	}
-	tiers, err := OpenImages(store.Local{}, file.Name(), g)
+	create := func() (io.WriteCloser, error) { return file, nil }
+	tiers, err := withImages(ctx, g, sources, runtime.GOMAXPROCS(0), imageRows, store.Local{}, file.Name(), create)
 	of.tier, of.all = func(i int) (*Source, error) { return tiers[i], nil }, nil
 	for tier, f := range tiers {
 		if f.Rows() > 0 {

@@ -8,12 +8,19 @@ import (
 // Recent is a cache of the values that were used last, the newest first. Look-ups of
 // neighbouring positions and of their successors read the same blocks again. Goroutines lock it
 // to get and use a value; it is unlocked while a value is read, so that others can use other values.
-type Recent[K comparable, V any] struct {
+type Recent[V any] struct {
 	sync.Mutex
 	most int        // maximum number of values
 	read *sync.Cond // a read has ended
-	keys []K
+	keys []Key
 	kept []*recentValue[V]
+}
+
+// A Key identifies what is read of a tier. It has no pointers: with one, the program for browsers would contain all methods of
+// the types to which it leads.
+type Key struct {
+	Tier int
+	At   uint64
 }
 
 type recentValue[V any] struct {
@@ -21,8 +28,8 @@ type recentValue[V any] struct {
 	value V
 }
 
-func NewRecent[K comparable, V any](most int) *Recent[K, V] {
-	r := &Recent[K, V]{most: most}
+func NewRecent[V any](most int) *Recent[V] {
+	r := &Recent[V]{most: most}
 	r.read = sync.NewCond(r)
 	return r
 }
@@ -30,7 +37,7 @@ func NewRecent[K comparable, V any](most int) *Recent[K, V] {
 // Get returns the value of a key. If it is not in the cache, Get calls read to fill it, reusing the
 // memory of the oldest value if the cache is full. If the read of another goroutine for which Get waits
 // fails, Get reads again.
-func (r *Recent[K, V]) Get(key K, read func(*V) error) (*V, error) {
+func (r *Recent[V]) Get(key Key, read func(*V) error) (*V, error) {
 	for {
 		i := slices.Index(r.keys, key)
 		if i >= 0 && r.kept[i].ready {
@@ -47,7 +54,7 @@ func (r *Recent[K, V]) Get(key K, read func(*V) error) (*V, error) {
 }
 
 // place returns where the value of a further key may be read; -1 if all values are being read.
-func (r *Recent[K, V]) place(key K) int {
+func (r *Recent[V]) place(key Key) int {
 	i := len(r.kept)
 	if i < r.most {
 		r.keys, r.kept = append(r.keys, key), append(r.kept, new(recentValue[V]))
@@ -63,7 +70,7 @@ func (r *Recent[K, V]) place(key K) int {
 }
 
 // toFront makes value i the newest.
-func (r *Recent[K, V]) toFront(i int) *recentValue[V] {
+func (r *Recent[V]) toFront(i int) *recentValue[V] {
 	v := r.kept[i]
 	if i > 0 {
 		key := r.keys[i]
@@ -75,7 +82,7 @@ func (r *Recent[K, V]) toFront(i int) *recentValue[V] {
 }
 
 // fill reads a value, and drops it if that fails.
-func (r *Recent[K, V]) fill(v *recentValue[V], read func(*V) error) (err error) {
+func (r *Recent[V]) fill(v *recentValue[V], read func(*V) error) (err error) {
 	v.ready = false
 	ok := false // also after a panic
 	r.Unlock()

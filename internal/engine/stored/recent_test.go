@@ -8,10 +8,10 @@ import (
 )
 
 // use gets a value and calls do with it.
-func use(r *Recent[int, int], key int, read, do func(*int) error) error {
+func use(r *Recent[int], key int, read, do func(*int) error) error {
 	r.Lock()
 	defer r.Unlock()
-	v, err := r.Get(key, read)
+	v, err := r.Get(Key{At: uint64(key)}, read)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func use(r *Recent[int, int], key int, read, do func(*int) error) error {
 // oldest value.
 func TestRecent(t *testing.T) {
 	failed := errors.New("failed")
-	r := NewRecent[int, int](2)
+	r := NewRecent[int](2)
 	for i, get := range []struct {
 		key, read int
 		err       error
@@ -51,7 +51,7 @@ func TestRecent(t *testing.T) {
 func TestRecentWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed, end := errors.New("failed"), make(chan error)
-		r := NewRecent[int, int](2)
+		r := NewRecent[int](2)
 		var reads [4]atomic.Int64
 		uses := make(chan int, 9)
 		slow := func(key int) {

@@ -159,13 +159,7 @@ func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 // views are blocks that were looked up.
 type views struct {
 	t *Table
-	*stored.Recent[viewKey, view]
-}
-
-// A viewKey is the tier and range of a block.
-type viewKey struct {
-	tier int
-	rng  uint64
+	*stored.Recent[view]
 }
 
 // A view is a View of a block, with the low parts of the keys of its slots; low is nil if the table does not contain the block.
@@ -178,7 +172,7 @@ type view struct {
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
-func (t *Table) newViews() views { return views{t, stored.NewRecent[viewKey, view](recentViews)} }
+func (t *Table) newViews() views { return views{t, stored.NewRecent[view](recentViews)} }
 
 // find returns the range, the slot and the value of a position or its mirror image; ok is false if there is none.
 func (v views) find(p game.Position) (rng uint64, slot int, _ game.Value, ok bool, err error) {
@@ -188,7 +182,7 @@ func (v views) find(p game.Position) (rng uint64, slot int, _ game.Value, ok boo
 	rng = p >> t.g.LowBits()
 	v.Lock()
 	defer v.Unlock()
-	b, err := v.Get(viewKey{tier, rng}, func(b *view) error {
+	b, err := v.Get(stored.Key{Tier: tier, At: rng}, func(b *view) error {
 		return t.tiers[tier].with(func(c *TierCursor) (err error) {
 			b.low, err = c.View(&b.View, rng)
 			return err

@@ -29,7 +29,7 @@ type Table struct {
 	tiers   []tableTier
 	opened  atomic.Int64 // number of tiers that have been opened
 	loaders chan *Loader // free ones
-	cells   *stored.Recent[stretch, []Row]
+	cells   *stored.Recent[[]Row]
 
 	Interval int // number of rows that are read at a time; 0: CellRows
 	keep     int // number of rows that a partReader caches, plus at most one interval
@@ -53,7 +53,7 @@ const (
 // OpenTable opens the table of a game.
 func OpenTable(g game.Game, files stored.Files) *Table {
 	return &Table{g: g, acyclic: game.IsAcyclic(g), files: files, tiers: make([]tableTier, len(files.Tiers)),
-		loaders: make(chan *Loader, stored.MaxFree), cells: stored.NewRecent[stretch, []Row](recentCells), keep: keepRows}
+		loaders: make(chan *Loader, stored.MaxFree), cells: stored.NewRecent[[]Row](recentCells), keep: keepRows}
 }
 
 // Close closes the files.
@@ -108,7 +108,7 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	}
 	t.cells.Lock()
 	defer t.cells.Unlock()
-	rows, err := t.cells.Get(at, func(rows *[]Row) (err error) {
+	rows, err := t.cells.Get(stored.Key{Tier: tier, At: uint64(at.file)<<32 | uint64(at.from)}, func(rows *[]Row) (err error) {
 		var l *Loader
 		select {
 		case l = <-t.loaders:

@@ -123,28 +123,23 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 		c.total = r.Sample
 		return c.total, all, c.sample(ctx, parts, all, r.Seed)
 	}
-	var reached reachedSlots // marks made by the moves of the previous part
-	var first uint64
+	reached, err := newReached(parts[0]) // marks made by the moves of the previous part
 	for i, part := range parts {
-		firsts, err := c.count(ctx, part, first)
-		if err != nil {
-			return 0, 0, err
+		if err == nil {
+			err = c.count(ctx, part)
 		}
-		first += part.total()
-		var marks reachedSlots // marks made by the moves of this part
-		switch {
-		case part.Own:
-			marks, err = newReached(part, append(firsts, first))
-		case i+1 < len(parts):
-			marks, err = newReached(parts[i+1], nil)
-		}
+		marks := reached // made by the moves of this part
 		if err == nil && !part.Own {
 			err = c.checkReachable(ctx, part, reached)
+			if err == nil && i+1 < len(parts) {
+				marks, err = newReached(parts[i+1])
+			}
 		}
 		switch {
-		case err == nil && part.Own && g.cyclic:
-			err = c.reach(ctx, part, marks, append(firsts, first))
-		case err == nil:
+		case err != nil:
+		case part.Own && g.cyclic:
+			err = c.reach(ctx, part, marks)
+		default:
 			err = c.positions(ctx, part, marks)
 		}
 		if err == nil && part.Own {
@@ -211,37 +206,28 @@ func (r reachedSlots) has(rng uint64, slot int) bool {
 	return atomic.LoadUint64(&r[rng][slot>>6])>>(slot&63)&1 != 0
 }
 
-// newReached returns an empty set. firsts is needed for a part without slots only: the number of
-// the first position of each range, and the number of all positions at the end.
-func newReached(part rulesPart, firsts []uint64) (reachedSlots, error) {
+// newReached returns an empty set.
+func newReached(part rulesPart) (reachedSlots, error) {
 	reached := make(reachedSlots, part.Len)
 	for i := range part.Len {
 		rng, _, err := part.Range(i)
 		if err != nil {
 			return nil, err
 		}
-		n := 0
-		if part.Slots != nil {
-			n = part.Slots(rng)
-		} else {
-			n = int(firsts[i+1] - firsts[i])
-		}
-		reached[rng] = make(block.Set, block.Words(n))
+		reached[rng] = make(block.Set, block.Words(part.Slots(rng)))
 	}
 	return reached, nil
 }
 
 // count counts the positions of a part, and compares the numbers with those recorded in its
-// files, for each value. It returns the number of the first position of each range, counting
-// from first.
-func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (firsts []uint64, err error) {
-	firsts = make([]uint64, part.Len, part.Len+1)
+// files, for each value.
+func (c *rulesCheck) count(ctx context.Context, part rulesPart) error {
 	var mu sync.Mutex
 	counts := make([]Counts, len(part.Files))
 	for i := range counts {
 		counts[i] = make(Counts)
 	}
-	err = part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+	err := part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		return func(i int, _ uint64, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
@@ -257,7 +243,6 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (f
 					here[game.Value(v)] = n
 				}
 			}
-			firsts[i] = uint64(len(slots))
 			file := sort.Search(len(part.Files), func(f int) bool { return part.Files[f].End > i })
 			mu.Lock()
 			defer mu.Unlock()
@@ -272,11 +257,7 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart, first uint64) (f
 			err = stored.NoCounts(f.Name)
 		}
 	}
-	for i, n := range firsts {
-		firsts[i] = first
-		first += n
-	}
-	return firsts, err
+	return err
 }
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
@@ -309,10 +290,10 @@ func (c *rulesCheck) positions(ctx context.Context, part rulesPart, marks reache
 }
 
 // reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
-// pass has checked before. Its parameters are those of newReached.
-func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlots, firsts []uint64) error {
+// pass has checked before.
+func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlots) error {
 	start, slot, _, ok, err := part.Reader(0).Find(c.g.Start())
-	done, err2 := newReached(part, firsts)
+	done, err2 := newReached(part)
 	if err = cmp.Or(err, err2); err != nil {
 		return err
 	}

@@ -127,25 +127,23 @@ func numbers(ranges [][2]int, files ...stored.File) rulesPart {
 		Len:    len(ranges),
 		Images: 1,
 		Range:  func(i int) (rng uint64, most int, err error) { return uint64(i), ranges[i][1], nil },
-		Reader: func(int) stored.Reader { return &numbersReader{ranges: ranges} },
+		Picker: func(int) stored.Picker { return &numbersPicker{ranges: ranges} },
 	}}
 }
 
-// A numbersReader reads the ranges of numbers.
-type numbersReader struct {
-	stored.Reader
+// A numbersPicker picks from the ranges of numbers.
+type numbersPicker struct {
+	stored.Picker
 	ranges [][2]int
 }
 
-func (r *numbersReader) Load(slots []uint32, i int) (uint64, []uint32, error) {
-	for n := range r.ranges[i][0] {
-		slots = append(slots, uint32(3*n))
+func (r *numbersPicker) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+	for at, n := range numbers {
+		if n < uint64(r.ranges[i][0]) {
+			take(at, 3*n, game.Value(3*n+1))
+		}
 	}
-	return uint64(i), slots, nil
-}
-
-func (*numbersReader) At(slot int) (game.Position, game.Value) {
-	return game.Position(slot), game.Value(slot + 1)
+	return nil
 }
 
 // TestGroup groups places of more ranges than a bounded has sums for.

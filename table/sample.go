@@ -68,13 +68,7 @@ func (part rulesPart) each(ctx context.Context, of []int, newDo func(stored.Read
 func (part rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(stored.Picker) func(d drawn) error) error {
 	ahead := part.ahead(len(of))
 	return parallel.All(ctx, len(of), func() func(int) error {
-		var p stored.Picker
-		if part.Picker != nil {
-			p = part.Picker(ahead)
-		} else {
-			p = &readPicker{Reader: part.Reader(ahead)}
-		}
-		do := newDo(p)
+		do := newDo(part.Picker(ahead))
 		return func(i int) error { return do(of[i]) }
 	})
 }
@@ -85,25 +79,6 @@ func (part rulesPart) ahead(of int) int {
 		return 0
 	}
 	return stored.Ahead
-}
-
-// A readPicker picks from the ranges that a Reader loads.
-type readPicker struct {
-	stored.Reader
-	slots []uint32
-}
-
-func (r *readPicker) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) (err error) {
-	if _, r.slots, err = r.Load(r.slots[:0], i); err != nil {
-		return err
-	}
-	for i, n := range numbers {
-		if n < uint64(len(r.slots)) {
-			p, v := r.At(int(r.slots[n]))
-			take(i, p, v)
-		}
-	}
-	return nil
 }
 
 // sumEvery is the number of ranges between two sums of a bounded.

@@ -105,11 +105,11 @@ type Part struct {
 	Images int
 	// Range returns the i-th range, and an upper bound for the number of all its positions. It is safe for concurrent use.
 	Range func(i int) (rng uint64, most int, err error)
-	// Slots returns the number of slots of a range. If it is nil, there is one for each position.
+	// Slots returns the number of slots of a range.
 	Slots func(rng uint64) int
 	// Reader returns a reader for one worker, which may read ahead the given number of bytes.
 	Reader func(ahead int) Reader
-	// Picker returns a picker for one worker. If it is nil, a reader is used to pick.
+	// Picker returns a picker for one worker.
 	Picker func(ahead int) Picker
 }
 

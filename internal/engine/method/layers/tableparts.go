@@ -27,10 +27,13 @@ func (t *Table) Parts() ([]*stored.Part, error) {
 		}
 		part.Files = append(part.Files, stored.File{Name: t.files.Tiers[tier].Name, Counts: counts, End: end})
 	}
-	part.Range = func(i int) (rng uint64, most int, err error) { return uint64(i), int(of.all[i].Rows), nil }
-	part.Reader = func(int) stored.Reader {
+	part.Slots = func(rng uint64) int { return int(of.all[rng].Rows) } // exact, as the files are sorted
+	part.Range = func(i int) (rng uint64, most int, err error) { return uint64(i), part.Slots(uint64(i)), nil }
+	reader := func() *partReader {
 		return &partReader{tableRows: of, begins: begins, keep: t.keep, kept: make(map[uint64][]Row)}
 	}
+	part.Reader = func(int) stored.Reader { return reader() }
+	part.Picker = func(int) stored.Picker { return reader() }
 	return []*stored.Part{part}, nil
 }
 
@@ -54,6 +57,17 @@ func (r *partReader) Load(slots []uint32, i int) (rng uint64, _ []uint32, err er
 		slots = append(slots, uint32(slot)) // no key is there twice, so there are about as many as an interval has
 	}
 	return uint64(i), slots, err
+}
+
+// Pick loads an interval.
+func (r *partReader) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+	_, _, err := r.Load(nil, i)
+	for i, n := range numbers {
+		if err == nil && n < uint64(len(r.rows)) {
+			take(i, r.rows[n].Key, ValueOf(r.rows[n].Word))
+		}
+	}
+	return err
 }
 
 // At returns the position and the value of a slot.

@@ -686,6 +686,9 @@ func TestSampleReadsOnce(t *testing.T) {
 		}
 		different := make(map[game.Position]bool)
 		for _, b := range picked {
+			if !slices.IsSorted(b.Positions) {
+				t.Errorf("positions of tier %d do not ascend", b.Tier)
+			}
 			for i, p := range b.Positions {
 				different[p] = true
 				if v, ok, err := tab.Lookup(p); v != b.Values[i] || !ok || err != nil || g.Tier(p) != b.Tier {

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedgames "github.com/treereduce/treereduce/internal/testing/solved"
@@ -137,6 +138,61 @@ func TestVerifyRanges(t *testing.T) {
 		rewrite(t, dir, g, p, func(b *block.Block, _ int) { clear(b.Done) })
 		if _, err := verify(dir); err == nil || !strings.Contains(err.Error(), "is missing") {
 			t.Errorf("range %#x: %v", rng, err)
+		}
+	}
+}
+
+// TestWhole checks that a scan has all positions, in order, and that the numbers of a range pick each of them once, whichever
+// are picked together, in tables that store half of them.
+func TestWhole(t *testing.T) {
+	for _, size := range [][2]int{{3, 4}, {4, 3}, {2, 5}, {6, 2}, {1, 6}} {
+		g := board(t, size[0], size[1])
+		right := gametest.Search(g)
+		tab := solvedgames.Table(t, g)
+		last, seen := [2]uint64{}, 0
+		for b, err := range tab.All() {
+			must.OK(t, err)
+			for i, p := range b.Positions {
+				at := [2]uint64{uint64(b.Tier), p}
+				if v, ok := right[p]; !ok || v != b.Values[i] || b.Tier != g.Tier(p) || seen > 0 && slices.Compare(at[:], last[:]) <= 0 {
+					t.Fatalf("%s: tier %d: %d: %v after %d, want %v, %t", g.Spec(), b.Tier, p, b.Values[i], last, v, ok)
+				}
+				last = at
+				seen++
+			}
+		}
+		picked := make(map[game.Position]bool)
+		for tier, part := range must.Get(tab.Parts())(t) {
+			picker := part.Picker(0)
+			for i := range part.Len {
+				_, most, err := part.Range(i)
+				must.OK(t, err)
+				var numbers []uint64
+				for n := range uint64(most) {
+					numbers = append(numbers, n)
+				}
+				of := make(map[uint64]game.Position)
+				must.OK(t, picker.Pick(i, numbers, func(i int, p game.Position, v game.Value) {
+					if want, ok := right[p]; !ok || v != want || g.Tier(p) != tier || picked[p] {
+						t.Errorf("%s: number %d of range %d of tier %d is %d: %v, want %v, %t", g.Spec(), i, i, tier, p, v, want, ok)
+					}
+					of[numbers[i]], picked[p] = p, true
+				}))
+				for step := 2; step < 4; step++ {
+					var some []uint64
+					for n := 1; n < most; n += step {
+						some = append(some, uint64(n))
+					}
+					must.OK(t, picker.Pick(i, some, func(i int, p game.Position, _ game.Value) {
+						if of[some[i]] != p {
+							t.Errorf("%s: number %d is %d, or %d among others", g.Spec(), some[i], of[some[i]], p)
+						}
+					}))
+				}
+			}
+		}
+		if seen != len(right) || len(picked) != len(right) {
+			t.Errorf("%s: %d positions are read, %d picked, want %d", g.Spec(), seen, len(picked), len(right))
 		}
 	}
 }

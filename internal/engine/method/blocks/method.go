@@ -9,7 +9,8 @@
 //	messages             lines            pairs: a range, and a packed block
 //	output of the reduce lines            pack files
 //
-// The package mirror below has the mirror images of games of which half of the positions are stored.
+// A Table is what a solved game is read from. The package mirror below has the mirror images of games of which half of the
+// positions are stored. Nothing above this package sees that: a Table looks either position up, scans and counts both.
 package blocks
 
 import (

@@ -4,6 +4,8 @@
 // interval from all messages to the tier, and sends its own through an Outbox; Map and Reduce do the same work from stdin
 // to stdout, with lines or packed.
 //
+// A Table is what a solved game is read from.
+//
 // docs/methods.md describes the method. Rows are in memory only in intervals and outboxes, whose sizes the caller chooses:
 //
 //	a row that a Loader loads                       32 bytes, half of them for sorting

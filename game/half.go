@@ -90,13 +90,7 @@ func (h *Half) Finish(b *block.Block) {
 // Keep removes the positions that are not stored from b.
 func (h *Half) Keep(b *block.Block) {
 	stored, _ := h.Stored(b.Tier, b.Range)
-	if stored == nil {
-		clear(b.Open)
-		clear(b.Done)
-		return
-	}
-	b.Open.Intersect(b.Open, stored)
-	b.Done.Intersect(b.Done, stored)
+	b.Keep(stored)
 }
 
 // LowImages are the mirror images of a list of low parts: what each adds to the range and to the low

@@ -289,8 +289,11 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 	if err != nil {
 		return err
 	}
-	if kind == compactKind {
+	switch kind {
+	case compactKind:
 		return d.decodeCompact(rest, b)
+	case reachedKind:
+		return d.decodeReached(rest, b, false)
 	}
 	if err = d.decode(kind, rest, b); err == nil && kind&hasDone != 0 {
 		d.values.write(b)
@@ -301,9 +304,13 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 // DecodeOpen is like Decode, but decodes only the open slots.
 func (d *Decoder) DecodeOpen(src []byte, b *block.Block) error {
 	kind, src, err := blockKind(src, b.Len())
-	if err == nil && kind&hasOpen != 0 {
-		_, err = d.readSet(src, b.Open, b.Len())
+	switch {
+	case err != nil || kind&hasOpen == 0:
+		return err
+	case kind == reachedKind:
+		return d.decodeReached(src, b, true)
 	}
+	_, err = d.readSet(src, b.Open, b.Len())
 	return err
 }
 
@@ -318,7 +325,7 @@ func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
 		return 0, nil, fmt.Errorf("a block of %d slots, expected %d", slots, length)
 	}
 	kind = src[n]
-	if kind == 0 || kind > compactKind {
+	if kind == 0 || kind > reachedKind {
 		return 0, nil, fmt.Errorf("a block of kind %d", kind)
 	}
 	return kind, src[n+1:], nil
@@ -423,11 +430,15 @@ func (v *View) set(src []byte, compact *compact) error {
 		return err
 	}
 	v.segments, v.decoded = v.segments[:0], v.decoded[:0]
-	if kind != compactKind {
+	switch kind {
+	case compactKind:
+	case reachedKind:
+		return errReached
+	default:
 		v.block.Clear(0, len(v.block.Done))
 		return v.decoder.decode(kind, src, &v.block)
 	}
-	if compact.Deduce == nil {
+	if compact.Deduce == nil || compact.Model == nil {
 		return errRules
 	}
 	v.decoder.compact = compact

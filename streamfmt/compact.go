@@ -18,13 +18,17 @@ const (
 	segmentSlots = 64 * segmentWords
 )
 
-// compactKind is the kind of a compact block.
-const compactKind = 4
+const (
+	// compactKind is the kind of a compact block with all values, and reachedKind that of one in which exactly the terminal
+	// positions have one.
+	compactKind = 4
+	reachedKind = 5
+)
 
 // compact is what compact blocks need to be read, besides their bytes.
 type compact struct {
 	Deduce block.Deducer // what the rules of the game say
-	Model  *Model        // nil: no block is compact
+	Model  *Model        // nil: no compact block has all values
 }
 
 // A sorter sorts the slots of a segment, see sort. It reuses its memory.
@@ -98,10 +102,13 @@ func (s *Sampler) Add(b *block.Block) {
 	}
 }
 
-// appendCompact appends the compact form of b, which has no open slots. It adds the records of b to counts,
-// by value. ok is false if the block cannot be compact: it disagrees with the rules, or has a value that
+// appendCompact appends the compact form of b, which has no open slots if there is a model. It adds the records of b to
+// counts, by value. ok is false if the block cannot be compact: it disagrees with the rules, or has a value that
 // the model lacks.
 func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
+	if c.Model == nil {
+		return e.appendReached(dst, b, c.Deduce, counts)
+	}
 	var sum [256]uint64
 	var turns [2][256]uint32 // counters of the coded values, used in turn as in appendValues
 	deduced := b.Deduce(c.Deduce)
@@ -117,11 +124,7 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 				return dst, false
 			}
 		}
-		if e.absent.Empty() {
-			e.bytes = append(e.bytes, noSet)
-		} else {
-			e.bytes = e.appendSet(e.bytes, e.absent, segmentLen(b.Len(), from))
-		}
+		e.bytes = e.appendAbsent(e.bytes, segmentLen(b.Len(), from))
 		e.content = crc32.Update(crc32.Update(e.content, castagnoli, e.bytes[start:]), castagnoli, e.sorter.values)
 		e.bytes, e.words = c.Model.appendCodes(e.bytes, e.sorter.values, e.words)
 		if to < len(b.Done) {
@@ -135,10 +138,55 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 	return append(append(dst, e.lengths...), e.bytes...), true
 }
 
+// appendAbsent appends e.absent, a set of slots.
+func (e *Encoder) appendAbsent(dst []byte, slots int) []byte {
+	if e.absent.Empty() {
+		return append(dst, noSet)
+	}
+	return e.appendSet(dst, e.absent, slots)
+}
+
+// terminal reports whether a value that the rules say is that of a terminal position.
+func terminal(v byte) bool { return v>>2 == 0 }
+
+// appendReached is appendCompact for a block in which exactly the terminal positions have a value.
+func (e *Encoder) appendReached(dst []byte, b *block.Block, deduce block.Deducer, counts *[256]uint64) (_ []byte, ok bool) {
+	deduced := b.Deduce(deduce)
+	e.absent = slices.Grow(e.absent[:0], len(b.Open))[:len(b.Open)]
+	var ended [block.KnownValues]int
+	for i := range e.absent {
+		open, done := deduced.Open[i], uint64(0)
+		for j, v := range deduced.Values {
+			known := deduced.Known[j][i]
+			if !terminal(v) {
+				open |= known
+				continue
+			}
+			done |= known
+			if known &= b.Done[i]; !b.HaveValue(i, known, v) {
+				return dst, false
+			}
+			ended[j] += bits.OnesCount64(known)
+		}
+		if b.Open[i]&^open|b.Done[i]&^done != 0 {
+			return dst, false
+		}
+		e.absent[i] = (open | done) &^ (b.Open[i] | b.Done[i])
+	}
+	counts[0] += uint64(b.Open.Count())
+	for j, v := range deduced.Values {
+		counts[v] += uint64(ended[j])
+	}
+	return e.appendAbsent(append(binary.AppendUvarint(dst, uint64(b.Len())), reachedKind), b.Len()), true
+}
+
 // segmentLen returns the number of slots of the segment that begins at a word.
 func segmentLen(slots, from int) int { return min(segmentSlots, slots-from*64) }
 
-var errRules = errors.New("a compact block, but no rules")
+var (
+	errRules   = errors.New("a compact block, but no rules, or no model of its values")
+	errReached = errors.New("a block without the values of positions that are not terminal")
+)
 
 // splitSegments appends the segments of a compact block, whose bytes after the kind are src.
 func splitSegments(dst [][]byte, src []byte, slots int) ([][]byte, error) {
@@ -166,27 +214,14 @@ func splitSegments(dst [][]byte, src []byte, slots int) ([][]byte, error) {
 func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 	to, deduced := min(from+segmentWords, len(b.Done)), &d.deduced
 	d.compact.Deduce(deduced, b.Tier, b.Range, from, to)
-	if len(src) == 0 {
-		return errShort
+	src, err := d.readAbsent(src, deduced, from, to, segmentLen(b.Len(), from))
+	if err != nil {
+		return err
 	}
-	if src[0] == noSet {
-		src = src[1:]
-	} else {
-		absent := slices.Grow(d.absent[:0], to-from)[:to-from]
-		d.absent = absent
-		clear(absent)
-		var err error
-		if src, err = d.readSet(src, absent, segmentLen(b.Len(), from)); err != nil {
-			return err
-		}
-		for i, w := range absent {
-			if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && !deduced.Brief {
-				return errors.New("a slot that is absent, but cannot be a position")
-			}
-			deduced.Open[from+i] &^= w
-			deduced.Known[0][from+i] &^= w
-			deduced.Known[1][from+i] &^= w
-		}
+	for i, w := range d.absent {
+		deduced.Open[from+i] &^= w
+		deduced.Known[0][from+i] &^= w
+		deduced.Known[1][from+i] &^= w
 	}
 	n := deduced.Open[from:to].Count()
 	values := slices.Grow(d.segment[:0], n)[:n]
@@ -209,9 +244,68 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 	return nil
 }
 
+// readAbsent reads the absent slots of the words from to to-1 into d.absent, which is empty if there are none. It returns
+// the rest of src.
+func (d *Decoder) readAbsent(src []byte, deduced *block.Deduced, from, to, slots int) (rest []byte, err error) {
+	d.absent = d.absent[:0]
+	if len(src) == 0 {
+		return nil, errShort
+	}
+	if src[0] == noSet {
+		return src[1:], nil
+	}
+	d.absent = slices.Grow(d.absent, to-from)[:to-from]
+	clear(d.absent)
+	rest, err = d.readSet(src, d.absent, slots)
+	for i, w := range d.absent {
+		if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && !deduced.Brief && err == nil {
+			err = errors.New("a slot that is absent, but cannot be a position")
+		}
+	}
+	return rest, err
+}
+
+// decodeReached decodes a block that appendReached has appended, whose bytes after the kind are src, into b, or only its open
+// slots.
+func (d *Decoder) decodeReached(src []byte, b *block.Block, openOnly bool) error {
+	if d.compact == nil || d.compact.Deduce == nil {
+		return errRules
+	}
+	deduced := &d.deduced
+	if openOnly {
+		deduced.Reset(b.Len())
+		d.compact.Deduce(deduced, b.Tier, b.Range, 0, len(b.Open))
+	} else {
+		deduced = b.Deduce(d.compact.Deduce)
+	}
+	src, err := d.readAbsent(src, deduced, 0, len(b.Open), b.Len())
+	if err == nil && len(src) > 0 {
+		err = fmt.Errorf("%d bytes after the block", len(src))
+	}
+	if err != nil {
+		return err
+	}
+	for i := range b.Open {
+		there := ^uint64(0)
+		if len(d.absent) > 0 {
+			there = ^d.absent[i]
+		}
+		b.Open[i] = deduced.Open[i] & there
+		for j, v := range deduced.Values {
+			switch known := deduced.Known[j][i] & there; {
+			case !terminal(v):
+				b.Open[i] |= known
+			case !openOnly:
+				b.Finish(i, known, v)
+			}
+		}
+	}
+	return nil
+}
+
 // decodeCompact decodes a compact block, whose bytes after the kind are src, into b.
 func (d *Decoder) decodeCompact(src []byte, b *block.Block) (err error) {
-	if d.compact == nil || d.compact.Deduce == nil {
+	if d.compact == nil || d.compact.Deduce == nil || d.compact.Model == nil {
 		return errRules
 	}
 	if d.segments, err = splitSegments(d.segments[:0], src, b.Len()); err != nil {

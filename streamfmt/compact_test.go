@@ -151,14 +151,21 @@ func TestAddHalf(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 0))
 	for _, blocks := range compactCases(r) {
 		counts := countsOf(blocks)
-		for _, compact := range []bool{false, true} {
+		for _, form := range []byte{hasDone, compactKind, reachedKind} {
 			for _, b := range blocks {
 				p, balanced, want := new(Packer), make(block.Set, len(b.Done)), [2]Counts{}
-				if compact {
+				switch form {
+				case compactKind:
 					p.SetCompact(deduceByKey, NewSampler(deduceByKey).Model(&counts))
+				case reachedKind:
+					p.SetCompact(deduceReached, nil)
+					b = reachedBlock(r, b.Range, b.Len(), 0.1)
 				}
 				share := r.Float64() * 1.5
-				for slot := range b.Done.All() {
+				for slot := range b.Len() {
+					if !b.Open.Has(slot) && !b.Done.Has(slot) {
+						continue
+					}
 					times := 1
 					if r.Float64() < share {
 						balanced.Add(slot)
@@ -167,7 +174,7 @@ func TestAddHalf(t *testing.T) {
 					want[times][b.Val[slot]]++
 				}
 				if p.AddHalf(b, balanced); p.All() != (&Packer{Counts: want[0], twice: want[1]}).All() {
-					t.Fatalf("%d slots, %v: once %v, twice %v, want %v", b.Len(), compact, p.Counts, p.twice, want)
+					t.Fatalf("%d slots, kind %d: once %v, twice %v, want %v", b.Len(), form, p.Counts, p.twice, want)
 				}
 			}
 		}
@@ -252,12 +259,6 @@ func TestNotCompact(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))
 	block0 := func() *block.Block { return compactBlock(r, 3, 5000, 0.1, []byte{9, 14}) }
 	m := NewSampler(deduceByKey).Model(&Counts{9: 1, 14: 1})
-	first := func(set block.Set) int {
-		for slot := range set.All() {
-			return slot
-		}
-		return -1
-	}
 	for name, change := range map[string]func(b *block.Block, d *block.Deduced){
 		"an open position": func(b *block.Block, _ *block.Deduced) {
 			slot := first(b.Done)
@@ -295,6 +296,14 @@ func TestNotCompact(t *testing.T) {
 	}
 }
 
+// first returns the first slot of a set; -1 if it is empty.
+func first(set block.Set) int {
+	for slot := range set.All() {
+		return slot
+	}
+	return -1
+}
+
 // impossible adds a position that cannot be one.
 func impossible(b *block.Block, d *block.Deduced) {
 	for slot := range b.Len() {
@@ -303,6 +312,113 @@ func impossible(b *block.Block, d *block.Deduced) {
 			b.Val[slot] = 9
 			return
 		}
+	}
+}
+
+// deduceReached is deduceByKey, but those of the first value are terminal.
+func deduceReached(d *block.Deduced, tier int, rng uint64, from, to int) {
+	deduceByKey(d, tier, rng, from, to)
+	if d.Values = [...]byte{2, 10}; d.Brief {
+		clear(d.Known[0][from:to])
+	}
+}
+
+// reachedBlock returns a block of which exactly the terminal positions have a value, as compactBlock.
+func reachedBlock(r *rand.Rand, rng uint64, slots int, absent float64) *block.Block {
+	low := make([]uint32, slots)
+	for i := range low {
+		low[i] = uint32(i)
+	}
+	b := new(block.Block)
+	b.Reset(7, rng, 20, low)
+	d := b.Deduce(deduceReached)
+	for slot := range slots {
+		switch {
+		case r.Float64() < absent:
+		case d.Known[0].Has(slot):
+			b.Done.Add(slot)
+			b.Val[slot] = d.Values[0]
+		case d.Known[1].Has(slot) || d.Open.Has(slot):
+			b.Open.Add(slot)
+		}
+	}
+	return b
+}
+
+// packReached packs a block for which deduceReached holds.
+func packReached(b *block.Block) *Packer {
+	p := new(Packer)
+	p.SetCompact(deduceReached, nil)
+	p.Add(b)
+	return p
+}
+
+// TestReached reads blocks of which the terminal positions have a value, completely and only their open positions. Blocks that
+// disagree with the rules are not compact.
+func TestReached(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 0))
+	put := func(b *block.Block, slot int, value byte) { // 0: open
+		b.Open.Remove(slot)
+		b.Done.Remove(slot)
+		if b.Val[slot] = value; value == 0 {
+			b.Open.Add(slot)
+		} else {
+			b.Done.Add(slot)
+		}
+	}
+	for i, slots := range []int{1, 63, 64, 65, 500, segmentSlots + 1, 3*segmentSlots + 70} {
+		for _, absent := range []float64{0, 0.001, 0.5, 0.99} {
+			for name, change := range map[string]func(b *block.Block, d *block.Deduced){
+				"":                         nil,
+				"terminal, but open":       func(b *block.Block, d *block.Deduced) { put(b, first(d.Known[0]), 0) },
+				"terminal, another value":  func(b *block.Block, d *block.Deduced) { put(b, first(d.Known[0]), 3) },
+				"an open one with a value": func(b *block.Block, d *block.Deduced) { put(b, first(d.Open), 9) },
+				"a known one with a value": func(b *block.Block, d *block.Deduced) { put(b, first(d.Known[1]), 10) },
+				"an impossible position":   impossible,
+			} {
+				b := reachedBlock(r, uint64(i), slots, absent)
+				if change != nil && slots >= 500 {
+					change(b, b.Deduce(deduceReached))
+				}
+				if b.Empty() || change != nil && slots < 500 {
+					continue
+				}
+				p := packReached(b)
+				kind, _, err := blockKind(p.Bytes, slots)
+				if err != nil || (kind == reachedKind) != (change == nil) {
+					t.Errorf("%d slots, %q: a block of kind %d, %v", slots, name, kind, err)
+				}
+				if want := countsOf([]*block.Block{b}); p.Counts != want {
+					t.Errorf("%d slots, %q: counts %v, want %v", slots, name, p.Counts, want)
+				}
+				checkReached(t, p, b, kind)
+			}
+		}
+	}
+}
+
+// checkReached reads the block that has been packed, and compares it.
+func checkReached(t *testing.T, p *Packer, want *block.Block, kind byte) {
+	t.Helper()
+	var out bytes.Buffer
+	w := NewWriter(&out, "game size=3", Blocks, nil)
+	must.OK(t, errors.Join(w.Append(p), w.Close()))
+	f := mustOpen(t, out.Bytes())
+	f.Deduce = deduceReached
+	cell, got, c := must.Get(f.Cells(7))(t)[0], new(block.Block), f.Cursor(7, 0)
+	for i := range 4 {
+		c.OpenOnly = i%2 == 1
+		got.Reset(7, want.Range, 20, want.Low)
+		must.OK(t, c.Read(cell, got))
+		if c.OpenOnly && !slices.Equal(got.Open, want.Open) {
+			t.Fatalf("kind %d: the open positions of %d slots differ", kind, want.Len())
+		}
+		if !c.OpenOnly && difference(got, want) != "" {
+			t.Fatalf("kind %d: %d slots: %s", kind, want.Len(), difference(got, want))
+		}
+	}
+	if err := c.View(cell, 20, want.Low, new(View)); (err == nil) != (kind != reachedKind) {
+		t.Errorf("a view of a block of kind %d: %v", kind, err)
 	}
 }
 
@@ -315,7 +431,7 @@ func TestCompactDamaged(t *testing.T) {
 	f := mustOpen(t, data)
 	entries := must.Get(f.Cells(7))(t)
 	raw := data[entries[0].Offset:][:entries[0].Length]
-	d := Decoder{compact: &compact{deduceByKey, f.Model}}
+	d := Decoder{compact: &compact{deduceReached, f.Model}}
 	errs := 0
 	read := func(src []byte) {
 		got := new(block.Block)
@@ -331,14 +447,17 @@ func TestCompactDamaged(t *testing.T) {
 			}
 		}
 	}
-	for i := range raw {
-		damaged := bytes.Clone(raw)
-		damaged[i] ^= 1 << r.IntN(8)
-		read(damaged)
-		read(raw[:i])
-	}
-	if errs < len(raw)*3/2 {
-		t.Errorf("%d errors for %d damaged blocks", errs, 2*len(raw))
+	for i, raw := range [][]byte{raw, packReached(reachedBlock(r, 3, b.Len(), 0.1)).Bytes} {
+		errs = 0
+		for i := range raw {
+			damaged := bytes.Clone(raw)
+			damaged[i] ^= 1 << r.IntN(8)
+			read(damaged)
+			read(raw[:i])
+		}
+		if least := len(raw) * (3 - i) / 2; errs < least { // another absent slot may be one
+			t.Errorf("%d errors for %d damaged blocks, want %d", errs, 2*len(raw), least)
+		}
 	}
 }
 
@@ -367,8 +486,9 @@ func FuzzDecodeCompact(f *testing.F) {
 	file := mustOpen(f, data)
 	entries := must.Get(file.Cells(7))(f)
 	f.Add(data[entries[0].Offset:][:entries[0].Length])
+	f.Add(packReached(reachedBlock(r, 3, b.Len(), 0.1)).Bytes)
 	f.Fuzz(func(t *testing.T, src []byte) {
-		d := Decoder{compact: &compact{deduceByKey, file.Model}}
+		d := Decoder{compact: &compact{deduceReached, file.Model}}
 		got := new(block.Block)
 		got.Reset(7, b.Range, 20, b.Low)
 		if err := d.Decode(src, got); err != nil {
@@ -383,6 +503,11 @@ func FuzzDecodeCompact(f *testing.F) {
 			if got.Val[slot] == 0 {
 				t.Fatalf("slot %d has no value", slot)
 			}
+		}
+		open := new(block.Block)
+		open.ResetOpen(7, b.Range, 20, b.Low)
+		if err := d.DecodeOpen(src, open); err != nil || !slices.Equal(open.Open, got.Open) {
+			t.Fatalf("open slots: %v", err)
 		}
 	})
 }

@@ -169,7 +169,7 @@ func (c *Cursor) Read(cell Cell, b *block.Block) error {
 	if c.OpenOnly {
 		decode = c.decoder.DecodeOpen
 	}
-	c.decoder.deduced.Brief = c.Brief
+	c.decoder.deduced.Brief = c.Brief || c.OpenOnly
 	if err := decode(raw, b); err != nil {
 		return c.f.errorAt(&cell, err)
 	}

@@ -80,12 +80,14 @@
 //
 // # Compact blocks
 //
-// A file of the table of a game.Deduced has a model, and may contain compact blocks. These have no open positions, and leave out
-// what the rules say (see block.Deduced): which slots cannot be positions, and the values of known positions.
+// Compact blocks of a game.Deduced leave out what the rules say (see block.Deduced): which slots cannot be positions, and the
+// values of known positions. Those of kind 4 are in files of the table, which have a model, and have no open positions. In those
+// of kind 5, written by forward jobs, the positions whose known value has remoteness 0 have it, and all others are open.
 //
 //	block   = uv(slots) 4 { uv(length of segment) } … segment …     no length of the last segment
+//	        | uv(slots) 5 absent
 //	segment = absent codes                  of 4,096 slots, except at the end of the block
-//	absent  = set                           slots of the segment that could be positions, and are none
+//	absent  = set                           slots of the segment or block that could be positions, and are none
 //	        | 5                             an empty set
 //	codes   = state(4) [state(4)] word(2) …
 //	                                        the values of the other slots that are not known; nothing if

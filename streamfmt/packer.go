@@ -41,7 +41,8 @@ type Packer struct {
 	coder   *cellCoder // nil: cells of rows are not coded
 }
 
-// SetCompact makes p pack blocks of a game in their compact form.
+// SetCompact makes p pack blocks of a game in their compact form: with all values, coded by a model, or if that is nil, with
+// the values of terminal positions only.
 func (p *Packer) SetCompact(deduce block.Deducer, m *Model) { p.compact = &compact{deduce, m} }
 
 // Reset empties p.

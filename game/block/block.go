@@ -111,6 +111,18 @@ func (b *Block) Close() {
 	b.open = b.open[:0]
 }
 
+// Keep removes the records that are not in s, all if it is nil. Deduce then calls its Deducer again.
+func (b *Block) Keep(s Set) {
+	b.isDeduced = false
+	if s == nil {
+		clear(b.Open)
+		clear(b.Done)
+		return
+	}
+	b.Open.Intersect(b.Open, s)
+	b.Done.Intersect(b.Done, s)
+}
+
 // AppendValues appends the values of the done slots in ascending order.
 func (b *Block) AppendValues(dst []byte) []byte {
 	n := len(dst)

@@ -47,8 +47,8 @@ func (d *Deduced) Begin(from, to int) {
 	}
 }
 
-// Deduce returns what the rules say of the slots of b. It calls deduce once: until Reset, later calls
-// return the same.
+// Deduce returns what the rules say of the slots of b. It calls deduce once: until Reset or Keep, later calls
+// return the same. The caller must not modify it.
 func (b *Block) Deduce(deduce Deducer) *Deduced {
 	if !b.isDeduced {
 		b.isDeduced = true

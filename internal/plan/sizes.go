@@ -44,6 +44,10 @@ const (
 	longSegment  = 46
 	compactTier  = 1050
 	segmentSlots = 4096
+	// In data_first, reachedFew is the number of absent slots that are in one block, and reachedTier the size of the head and
+	// the tail of the file.
+	reachedFew  = 5.2
+	reachedTier = 95
 
 	// nearKept is the size of a position in the table of a game solved by layers, if moves lead
 	// to the next tier: its key, as a difference to the one before, and its value, both coded. farKept is the same
@@ -69,7 +73,8 @@ type looseness struct{ slots, bytes, head float64 }
 
 var (
 	ofPositions = looseness{2.3, 5, 1.5}
-	ofAbsent    = looseness{1.2, 7.9, 30}
+	ofAbsent    = looseness{1.2, 7.9, 30}  // in segments
+	ofReached   = looseness{3.7, 4.4, 3.2} // absent slots in blocks
 )
 
 // setBytes returns the size of the bitmaps of all cells, with n of their slots set. A bitmap
@@ -113,6 +118,12 @@ func (s *sizes) codesOf(moves float64) float64 {
 
 // openOf returns the number of positions whose values the rules do not say.
 func openOf(t count.Tier) float64 { return max(0, t.Positions-t.Won-t.Ends) }
+
+// reachedBytes returns the size of a tier of a game.Deduced in data_first, which has the positions of t in a number of cells.
+func reachedBytes(t count.Tier, cells float64) float64 {
+	share := 1 - math.Exp(-t.Absent/max(1, cells)/reachedFew) // of cells with absent slots
+	return ofReached.setBytes(t.Absent, max(t.Absent, t.Slots*share), cells*share) + cells*cellBytes + reachedTier
+}
 
 // compactBytes returns the size of a tier of a game.Deduced in the table, which stores the positions of t. left is the
 // number of tiers after t, and codes that of bits of a code far from the end.

@@ -54,8 +54,9 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 			stored := halfOf(of, half)
 			t.stored, kept = stored.Positions, stored
 			if runner == Inline { // then the jobs compute only what the table stores
-				balanced := 2*stored.Positions - of.Positions
-				t.images = imageBytes * max(0, balanced*(1-of.Won/max(1, of.Positions)))
+				if balanced := 2*stored.Positions - of.Positions; i < last {
+					t.images = imageBytes * max(0, balanced*openOf(of)/max(1, of.Positions))
+				}
 				of = stored
 			}
 		}
@@ -66,13 +67,16 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 		}
 		t.values = keptBytes(of.Positions, of.Slots, cells)
 		t.work = ofPositions.setBytes(open, of.Slots, cells) + ofPositions.setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
-		if i == last {
-			t.work = t.values
-		}
+		t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells)
 		if compact && t.Positions > 0 {
-			t.kept = compactBytes(kept, float64(last-i), codes)
-		} else {
-			t.kept = keptBytes(kept.Positions, kept.Slots, kept.Cells)
+			t.work, t.kept = reachedBytes(of, cells), compactBytes(kept, float64(last-i), codes)
+		}
+		switch { // data_first of the last tier has its values
+		case i < last:
+		case compact:
+			t.values = t.work
+		default:
+			t.work = t.values
 		}
 		if runner == Inline && i < last { // solve jobs write only the table
 			t.values = 0
@@ -92,7 +96,7 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 	s.peaks[0] = max(s.peaks[0], sealed+s.tiers[0].kept) // at the end, only the table is left
 }
 
-// imageBytes is the number of bytes that a balanced position which is not terminal takes while its
+// imageBytes is the number of bytes that a balanced position whose value the rules do not say takes while its
 // tier is solved: a gap and a value, for its own messages and for its image.
 const imageBytes = 4
 

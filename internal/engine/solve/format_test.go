@@ -24,11 +24,12 @@ func TestFormat4(t *testing.T) {
 	for _, test := range []struct {
 		spec, finished string
 		positions      uint64
-		stopped        []string
+		stopped        []string // the first one as this program stops; another one has blocks that are not compact
+		needs          []string
 	}{
-		{"connectn width=3 height=2 connect=2", "blocks", 45, []string{"blocks-stopped"}},
-		{"connectn width=3 height=3 connect=3", "shards", 694, nil}, // a table that two reducers have written
-		{"mnk width=3 height=2 connect=2", "layers", 38, []string{"layers-stopped"}},
+		{"connectn width=3 height=2 connect=2", "blocks", 45, []string{"blocks-stopped", "blocks-plain-stopped"}, []string{store.ReachedNeed}},
+		{"connectn width=3 height=3 connect=3", "shards", 694, nil, []string{store.ReachedNeed}}, // a table that two reducers have written
+		{"mnk width=3 height=2 connect=2", "layers", 38, []string{"layers-stopped"}, nil},
 	} {
 		g := solvedtest.Game(t, test.spec)
 		want := filepath.Join(old, test.finished)
@@ -58,23 +59,26 @@ func TestFormat4(t *testing.T) {
 					t.Errorf("verified %d positions, %v", n, err)
 				}
 				solvedtest.Same(t, store.Local{}, dir, want)
-				if name != test.finished {
-					sameFiles(t, dir, want)
+				if name == test.finished {
+					return
+				}
+				sameFiles(t, dir, want, test.needs)
+				if name == test.stopped[0] {
 					dir, _ := solved(t, g, func(made *solve.Options) { made.UntilTier = 2 })
-					sameFiles(t, dir, filepath.Join(old, name))
+					sameFiles(t, dir, filepath.Join(old, name), test.needs)
 				}
 			})
 		}
 		if test.finished != "shards" { // those of two reducers
 			dir, _ := solved(t, g, nil)
-			sameFiles(t, dir, want)
+			sameFiles(t, dir, want, test.needs)
 		}
 	}
 }
 
 // sameFiles checks that two data directories have the same files, byte for byte, if want is finished only those of the
-// result.
-func sameFiles(t *testing.T, dir, want string) {
+// result, and that the manifest of the first one has some needs.
+func sameFiles(t *testing.T, dir, want string, needs []string) {
 	t.Helper()
 	got, wanted, stopped := all(t, dir), all(t, want), strings.HasSuffix(want, "-stopped")
 	for _, files := range []map[string]string{got, wanted} {
@@ -85,7 +89,7 @@ func sameFiles(t *testing.T, dir, want string) {
 	if diff := storetest.Differences(got, wanted); diff != nil || len(got) == 0 {
 		t.Errorf("%s: %d files: %s", dir, len(got), strings.Join(diff, ", "))
 	}
-	if m := must.Get(store.ReadManifest(store.Local{}, dir))(t); len(m.Needs) > 0 {
-		t.Errorf("%s: version %d with needs %q, want none", dir, m.Format, m.Needs)
+	if m := must.Get(store.ReadManifest(store.Local{}, dir))(t); !slices.Equal(m.Needs, needs) {
+		t.Errorf("%s: version %d with needs %q, want %q", dir, m.Format, m.Needs, needs)
 	}
 }

@@ -28,8 +28,8 @@ import (
 var halfBoards = [][3]int{{4, 4, 3}, {5, 3, 3}, {3, 4, 3}, {6, 3, 3}, {1, 7, 3}, {2, 6, 3}, {3, 5, 4}, {7, 2, 3}, {3, 10, 2}, {2, 11, 3}}
 
 // TestHalf solves boards with jobs that compute half of the positions, with enough memory and
-// with hardly any, and compares the table and the text of all positions with those of jobs that
-// compute all positions. These are the same as what is read from the table.
+// with hardly any, also after jobs that have computed all positions, and compares the table and the text of all positions with
+// those of jobs that compute all positions. These are the same as what is read from the table.
 func TestHalf(t *testing.T) {
 	for _, b := range halfBoards {
 		t.Run(rules(t, b[0], b[1], b[2]).Spec(), func(t *testing.T) {
@@ -49,6 +49,11 @@ func TestLongHalf(t *testing.T) {
 	}
 }
 
+// A wholeRunner computes all positions.
+type wholeRunner struct{ inline.Runner }
+
+func (*wholeRunner) CanHalve() bool { return false }
+
 func compareHalf(t *testing.T, board [3]int) {
 	g := rules(t, board[0], board[1], board[2])
 	whole, _ := solved(t, g, func(o *solve.Options) { o.Lines, o.KeepAll, o.Final = true, true, solve.FinalYes })
@@ -62,6 +67,9 @@ func compareHalf(t *testing.T, board [3]int) {
 			t.Errorf("memory %d: final differs", memory)
 		}
 	}
+	mixed, _ := solved(t, g, func(o *solve.Options) { o.Runner, o.UntilTier = new(wholeRunner), g.Tiers()*2/3 })
+	must.Get(solveInto(t, mixed, g, options(), store.Resume))(t)
+	solvedtest.SameTable(t, store.Local{}, mixed, whole)
 
 	tab := must.Get(table.OpenOf(store.Local{}, whole, g))(t)
 	defer tab.Close()

@@ -259,8 +259,12 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
+	var needs []string
 	if g, ok := r.g.(game.Tiered); ok {
 		r.by = newBlocks(r, g)
+		if game.DeducerOf(g) != nil {
+			needs = append(needs, store.ReachedNeed)
+		}
 	} else {
 		r.by = newLayers(r, r.g)
 	}
@@ -275,7 +279,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.data.Remember(r.Remember); err != nil {
+	if err := r.data.Remember(r.Remember, needs...); err != nil {
 		return err
 	}
 	if err := r.runJobs(ctx); err != nil {

@@ -7,7 +7,10 @@ const FormatVersion = 4
 // known lists the needs that this program satisfies: forms of files that an earlier program does not read, as
 // NAME/VERSION, each with a comment that says which directories have it. The driver names its needs before it writes
 // the first such file; see Data.Remember.
-var known []string
+var known = []string{ReachedNeed}
+
+// ReachedNeed is the need of directories whose forward jobs write compact blocks: those of a game.Deduced.
+const ReachedNeed = "reached/1"
 
 // rowsNeed is the need of directories of an earlier format, whose manifests have version 4.
 const rowsNeed = "layers/1"

@@ -98,7 +98,9 @@ func (c *blockPairs) step() Step {
 	if c.predecessors == nil {
 		return NewStep(c.name, c.g)
 	}
-	return &solveExisting{newSolve(c.g), c.predecessors.Cursor(splitAhead)}
+	predecessors := c.predecessors.Cursor(splitAhead)
+	predecessors.OpenOnly = true
+	return &solveExisting{newSolve(c.g), predecessors}
 }
 
 // solveExisting is the map of Solve where the existing predecessors can be read: successors

@@ -3,6 +3,7 @@ package blocks_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -173,6 +174,39 @@ func TestSame(t *testing.T) {
 	for _, board := range [][3]int{{3, 3, 3}, {4, 4, 3}, {2, 5, 3}, {5, 3, 3}} {
 		g := must.Get(connectn.New(board[0], board[1], board[2]))(t)
 		same(t, g)
+	}
+}
+
+// TestForward checks that the blocks of forward jobs are compact, whoever writes them: the inline runner, reducers, or the
+// driver from lines.
+func TestForward(t *testing.T) {
+	g := must.Get(connectn.New(4, 4, 3))(t)
+	forward := func(r runner.Runner) string {
+		return solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.KeepAll, o.Lines, o.UntilTier = r, true, true, g.Tiers() })
+	}
+	want := forward(&inline.Runner{})
+	reduced := forward(&shuffled{maps: 3, random: rand.New(rand.NewPCG(1, 2))})
+	for tier := range g.Tiers() + 1 {
+		dir := fmt.Sprintf("data_first%d", tier)
+		parts := []string{filepath.Join(want, dir, jobdir.PartName(0)), filepath.Join(reduced, dir, jobdir.PartName(0))}
+		job := &runner.Job{Step: step.Possible, Tier: tier, Method: method.Of(g), FS: store.Local{}, Output: t.TempDir()}
+		lines := must.Get(os.Open(filepath.Join(want, dir, jobdir.LinesName(0))))(t)
+		must.OK(t, job.Method.WriteShard(job, 0, lines, dir))
+		must.OK(t, lines.Close())
+		for _, part := range append(parts, filepath.Join(job.Output, jobdir.PartName(0))) {
+			if !bytes.Equal(must.Get(os.ReadFile(part))(t), must.Get(os.ReadFile(parts[0]))(t)) {
+				t.Errorf("%s differs from that of the inline runner", part)
+			}
+		}
+		file := must.Get(jobdir.OpenPacked(store.Local{}, parts[0], nil))(t)
+		defer file.Close()
+		cursor := file.Cursor(tier, 0)
+		for i := range cursor.Len() {
+			raw := must.Get(cursor.Raw(must.Get(cursor.Cell(i))(t)))(t)
+			if _, n := binary.Uvarint(raw); raw[n] != 5 {
+				t.Errorf("tier %d, block %d: of kind %d", tier, i, raw[n])
+			}
+		}
 	}
 }
 

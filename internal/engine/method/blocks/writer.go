@@ -7,6 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -47,6 +48,22 @@ type Writer struct {
 // NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard stores half of the positions.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
 	return &Writer{jobdir.NewPackWriter(out, g, kindOf(g), nil), NewChunk(g), g, tier}
+}
+
+// newChunk is NewChunk for a part of the output of a step. The blocks of a game.Deduced are compact before Solve.
+func newChunk(g game.Tiered, name string) *Chunk {
+	c := NewChunk(g)
+	if deduce := game.DeducerOf(g); deduce != nil && name != step.Solve {
+		c.SetCompact(deduce, nil)
+	}
+	return c
+}
+
+// newWriter is NewWriter for a part of the output of a step.
+func newWriter(out io.WriteCloser, g game.Tiered, tier int, name string) *Writer {
+	w := NewWriter(out, g, tier)
+	w.chunk = newChunk(g, name)
+	return w
 }
 
 // kindOf returns the kind of the blocks of a game.

@@ -232,10 +232,14 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
 			for _, slot := range slots {
+				times := uint64(1)
+				if part.Images > 1 {
+					times = reader.Times(int(slot))
+				}
 				if _, v := reader.At(int(slot)); int(v) < len(low) {
-					low[v] += reader.Times(int(slot))
+					low[v] += times
 				} else {
-					here[v] += reader.Times(int(slot))
+					here[v] += times
 				}
 			}
 			for v, n := range low {
@@ -282,7 +286,7 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part rulesPart, reached
 func (c *rulesCheck) positions(ctx context.Context, part rulesPart, marks reachedSlots) error {
 	return part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		one := newRulesPosition(c.g, reader)
-		one.marks, one.image = marks, reader.Image
+		one.mark(part, reader, marks)
 		return func(_ int, _ uint64, slots []uint32) error {
 			return c.check(ctx, one, len(slots), part.Images, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
 		}
@@ -314,7 +318,7 @@ func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlo
 		}
 		err := part.each(ctx, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 			one := newRulesPosition(c.g, reader)
-			one.marks, one.image = marks, reader.Image
+			one.mark(part, reader, marks)
 			return func(_ int, rng uint64, slots []uint32) error {
 				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
 				for _, slot := range slots {
@@ -380,7 +384,7 @@ type rulesPosition struct {
 	whole  game.Game // c.g may have some positions only
 	finder stored.Finder
 	marks  reachedSlots
-	image  func(p game.Position) (image game.Position, ok bool) // see stored.Reader
+	image  func(p game.Position) (image game.Position, ok bool) // see stored.Reader; nil: there is none
 
 	batched game.Batched // nil: each position is computed alone
 	asked   []game.Position
@@ -393,6 +397,13 @@ type rulesPosition struct {
 func newRulesPosition(g *plainRules, f stored.Finder) *rulesPosition {
 	batched, _ := g.Game.(game.Batched)
 	return &rulesPosition{g: g, whole: g.Game, finder: f, batched: batched}
+}
+
+// mark has check mark the successors of the positions of a part, of which reader reads.
+func (c *rulesPosition) mark(part rulesPart, reader stored.Reader, marks reachedSlots) {
+	if c.marks = marks; part.Images > 1 {
+		c.image = reader.Image
+	}
 }
 
 // ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
@@ -456,9 +467,10 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if c.marks != nil {
 			c.marks.add(rng, slot)
+		}
+		if c.marks != nil && c.image != nil {
 			if m.To, ok = c.image(m.To); ok { // to which the image of p leads
-				rng, slot, _, ok, err := c.finder.Find(m.To)
-				if err != nil {
+				if rng, slot, _, ok, err = c.finder.Find(m.To); err != nil {
 					return "", err
 				}
 				if !ok {

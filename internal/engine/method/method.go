@@ -1,7 +1,6 @@
 // Package method chooses how a game is solved. A method is a package below this one, and has everything about it: what
 // its jobs compute, in memory, as lines and packed, their files, splits and memory, and its table. What else depends on the
-// method asks whether the game is Tiered: package solve for the order of jobs, plan for estimates, and the commands mapper and
-// reducer for their flags.
+// method asks whether the game is Tiered: package solve for the order of jobs, and plan for estimates.
 package method
 
 import (

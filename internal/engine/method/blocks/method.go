@@ -10,7 +10,7 @@
 //	output of the reduce lines            pack files
 //
 // A Table is what a solved game is read from. The package mirror below has the mirror images of games of which half of the
-// positions are stored. Nothing above this package sees that: a Table looks either position up, scans and counts both.
+// positions are stored: a Table looks either position up, and scans and counts both.
 package blocks
 
 import (

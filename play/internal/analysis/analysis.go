@@ -421,6 +421,11 @@ func MistakeOf(g game.Game, before game.Position, was, after Worth) (m Mistake, 
 		return m, false
 	}
 	m.From, m.To = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
+	return m, Worse(m.To, m.From)
+}
+
+// Worse reports whether a player prefers the result b to a.
+func Worse(a, b game.Result) bool {
 	rank := [...]int{game.Wins: 3, game.Ties: 2, game.Draws: 1, game.Loses: 0}
-	return m, rank[m.To] < rank[m.From]
+	return rank[a] < rank[b]
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -92,6 +93,47 @@ func (w Worth) Text(g game.Game, p game.Position) string {
 		return value.Word()
 	}
 	return fmt.Sprintf("%s in %d", value.Word(), value.Remoteness)
+}
+
+// Estimate describes an evaluation, with the names of the player to move and of the other one: "3 points for X", or "even".
+func (w Worth) Estimate(mover, other string) string {
+	switch {
+	case w.Score > 0:
+		return numfmt.Count(w.Score, "point") + " for " + mover
+	case w.Score < 0:
+		return numfmt.Count(-w.Score, "point") + " for " + other
+	}
+	return "even"
+}
+
+// Summary tells how many moves of a report keep the result; "" if values are not known.
+func (r Report) Summary(g game.Game) string {
+	best, keep := game.Loses, 0
+	for _, m := range r.Moves {
+		if !m.Known {
+			return ""
+		}
+		switch result := ResultOf(g, r.Position, m.Value); {
+		case keep == 0 || Worse(best, result):
+			best, keep = result, 1
+		case result == best:
+			keep++
+		}
+	}
+	value := notation.ValueOf(g, r.Position, r.Value)
+	value.Result = best
+	word := value.Word()
+	switch {
+	case keep == 0:
+		return ""
+	case len(r.Moves) == 1:
+		return "The only move."
+	case best == game.Loses:
+		return "Every move loses."
+	case keep == 1:
+		return "Only one move keeps the " + word + "."
+	}
+	return fmt.Sprintf("%d of %d moves keep the %s.", keep, len(r.Moves), word)
 }
 
 // Review judges the moves of a play of g. The first ones, as many as given, were not chosen by a player: none

@@ -1,12 +1,14 @@
 // Package session is a game in progress between two players, each a person or a machine: the moves, those that were
-// taken back, how it ended, and its state in words. The terminal and the pages show it. It knows no terminal, no HTTP, and
-// not how a machine chooses a move.
+// taken back, how it ended, its state in words, and its mistakes, which people can practise. The terminal and the pages
+// show it. It knows no terminal, no HTTP, and not how a machine chooses a move.
 package session
 
 import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -16,12 +18,15 @@ import (
 
 // A Session is a game in progress. It is not safe for concurrent use.
 type Session struct {
-	People [2]bool // whether First and Second are people
-	Paused bool    // machines wait
+	People    [2]bool   // whether First and Second are people
+	Paused    bool      // machines wait
+	Analysing bool      // the moves are those of an analysis: State names no machines, and one Undo takes back one move
+	Resigned  bool      // the player to move has resigned; this does not matter to an analysis
+	Hint      string    // the best move, which a player asked for; "": none did at this position
+	Practice  *Practice // nil: none
 
-	h        *player.History
-	moves    []string // all moves; those that h does not have were taken back
-	resigned bool     // the player to move has resigned
+	h     *player.History
+	moves []string // all moves; those that h does not have were taken back
 }
 
 // New returns a session that continues a history. later are moves that were taken back.
@@ -35,6 +40,17 @@ func (s *Session) History() *player.History { return s.h }
 // Moves returns the names of all moves, also of those that were taken back. The caller must not modify it.
 func (s *Session) Moves() []string { return s.moves }
 
+// Whole returns the history with the moves that were taken back.
+func (s *Session) Whole() *player.History {
+	h := s.h.Clone()
+	for _, name := range s.moves[len(h.Names()):] {
+		if h.Play(name) != nil {
+			break
+		}
+	}
+	return h
+}
+
 // Persons returns the number of players who are people.
 func (s *Session) Persons() (n int) {
 	for _, person := range s.People {
@@ -45,70 +61,167 @@ func (s *Session) Persons() (n int) {
 	return n
 }
 
-// Play makes a move. The moves that were taken back remain available if the first of them is this one.
+// person reports whether a player is a person, as all are in an analysis.
+func (s *Session) person(p game.Player) bool { return s.People[p] || s.Analysing }
+
+// only reports whether only one player is a person.
+func (s *Session) only() bool { return s.Persons() == 1 && !s.Analysing }
+
+// Waits reports whether machines do not move: because of Paused, or because moves were taken back.
+func (s *Session) Waits() bool {
+	return s.Paused || len(s.moves) > len(s.h.Names()) || s.Practice != nil
+}
+
+// Thinking reports whether it is the turn of a machine that does not wait.
+func (s *Session) Thinking() bool {
+	_, over := s.End()
+	return !over && !s.People[s.h.Turn()] && !s.Waits()
+}
+
+// Play makes a move; in a practice, it tries it. The moves that were taken back remain available if the first of them is
+// this one, and no machine answers.
 func (s *Session) Play(name string) error {
-	if s.resigned {
+	switch {
+	case s.Resigned && !s.Analysing:
 		return errors.New("a player has resigned: the game is over")
+	case s.Practice != nil:
+		return s.try(name)
 	}
 	at := len(s.h.Names())
 	if err := s.h.Play(name); err != nil {
 		return err
 	}
-	if at == len(s.moves) || s.moves[at] != name {
+	if at == len(s.moves) || s.moves[at] != name || !s.person(s.h.Turn()) {
 		s.moves = append(slices.Clone(s.moves[:at]), name)
 	}
+	s.moved()
 	return nil
 }
+
+// moved forgets what belongs to another position.
+func (s *Session) moved() { s.Resigned, s.Hint = false, "" }
 
 // Undo takes back moves to where a person was last to move, or to the beginning; if no person plays, one move. A machine
 // that is then to move waits. Undo reports whether there was a move.
 func (s *Session) Undo() bool {
-	back := s.h.Since(func(p game.Player) bool { return s.People[p] || s.Persons() == 0 })
+	back := s.h.Since(func(p game.Player) bool { return s.person(p) || s.Persons() == 0 })
 	if back == 0 {
 		back = len(s.h.Names())
 	}
-	for range back {
-		s.h.Undo()
-	}
-	if back > 0 {
-		s.stop()
-	}
-	return back > 0
+	return s.Go(len(s.h.Names()) - back)
 }
 
 // Redo makes the moves again that one Undo takes back, and reports whether there was one.
 func (s *Session) Redo() bool {
-	for made := false; ; made = true {
-		at := len(s.h.Names())
-		if at == len(s.moves) || made && (s.Persons() == 0 || s.People[s.h.Turn()]) || s.h.Play(s.moves[at]) != nil {
-			if made {
-				s.stop()
-			}
-			return made
-		}
+	h, to := s.Whole(), len(s.h.Names())+1
+	for to < len(h.Names()) && s.Persons() > 0 && !s.person(h.Mover(to)) {
+		to++
 	}
+	return s.Go(to)
 }
 
-// stop makes a machine that is to move wait.
-func (s *Session) stop() { s.Paused, s.resigned = !s.People[s.h.Turn()], false }
+// Go goes to the position after that many moves, or to the last one, and reports whether it is another one.
+func (s *Session) Go(made int) bool {
+	before := len(s.h.Names())
+	for len(s.h.Names()) > made && s.h.Undo() {
+	}
+	for at := len(s.h.Names()); at < min(made, len(s.moves)) && s.h.Play(s.moves[at]) == nil; at++ {
+	}
+	if len(s.h.Names()) == before {
+		return false
+	}
+	s.moved()
+	return true
+}
 
-// Swap exchanges the sides of a person and a machine.
+// Resume lets machines move. The moves that were taken back are dropped.
+func (s *Session) Resume() { s.Paused, s.moves = false, slices.Clone(s.h.Names()) }
+
+// Sit has these sides played by people, and drops the moves that were taken back.
+func (s *Session) Sit(people [2]bool) { s.People, s.moves = people, slices.Clone(s.h.Names()) }
+
+// Swap exchanges the sides of a person and a machine, which does not wait.
 func (s *Session) Swap() error {
 	if s.Persons() != 1 {
 		return errors.New("there is no machine to swap sides with")
 	}
 	s.People[0], s.People[1] = s.People[1], s.People[0]
-	s.Paused = false
+	s.Resume()
 	return nil
+}
+
+// Analyse begins or ends an analysis. Machines wait in it, unless they are resumed.
+func (s *Session) Analyse(begin bool) {
+	if s.Analysing != begin {
+		s.Analysing, s.Paused, s.Hint = begin, begin, ""
+	}
 }
 
 // Resign ends the game: the player to move has lost.
 func (s *Session) Resign() error {
-	if _, over := s.End(); over {
-		return errors.New("the game is over")
+	if !s.Can("resign") {
+		return errors.New("resign: there is no player who can resign here")
 	}
-	s.resigned = true
+	s.Resigned, s.Hint = true, ""
 	return nil
+}
+
+// Do does what people do by name: undo, redo, swap, resign, pause, resume, analyse, play (the end of an analysis), stop (the
+// end of a practice), move MOVE, or go NUMBER, which has so many moves made.
+func (s *Session) Do(action string) error {
+	name, value, _ := strings.Cut(action, " ")
+	switch name {
+	case "undo":
+		s.Undo()
+	case "redo":
+		s.Redo()
+	case "swap":
+		return s.Swap()
+	case "resign":
+		return s.Resign()
+	case "pause":
+		s.Paused = true
+	case "resume":
+		s.Resume()
+	case "analyse", "play":
+		s.stop()
+		s.Analyse(name == "analyse")
+	case "stop":
+		s.stop()
+	case "move":
+		return s.Play(value)
+	case "go":
+		s.Practice = nil
+		n, err := strconv.Atoi(value)
+		if err != nil {
+			return fmt.Errorf("%q: expected go and a number of moves", action)
+		}
+		s.Go(n)
+	default:
+		return fmt.Errorf("%q: there is no such action", action)
+	}
+	return nil
+}
+
+// Can reports whether it makes sense to undo, redo, swap, pause, hint or resign.
+func (s *Session) Can(action string) bool {
+	_, over := s.End()
+	person, made := s.person(s.h.Turn()), len(s.h.Names())
+	switch action {
+	case "undo":
+		return made > 0
+	case "redo":
+		return made < len(s.moves)
+	case "swap":
+		return s.Persons() == 1
+	case "pause":
+		return s.Persons() == 0 || s.Persons() == 1 && (s.Analysing || s.Paused || !s.People[s.h.Turn()] && s.Waits())
+	case "hint":
+		return !over && person
+	case "resign":
+		return !over && person && made > 0
+	}
+	return false
 }
 
 // An End is how a game has ended.
@@ -119,7 +232,7 @@ type End struct {
 
 // End returns how the game has ended; ok is false if it has not.
 func (s *Session) End() (e End, ok bool) {
-	if s.resigned {
+	if s.Resigned && !s.Analysing {
 		return End{game.WinFor(s.h.Turn().Other()), referee.Resigned}, true
 	}
 	outcome, reason, ok := referee.Ended(s.h, game.DrawRuleOf(s.h.Game()))
@@ -130,29 +243,33 @@ func (s *Session) End() (e End, ok bool) {
 func (s *Session) Who(p game.Player) string {
 	name := player.Who(s.h.Game(), p)
 	switch {
-	case !s.People[p]:
+	case !s.person(p):
 		return name + " (machine)"
-	case s.Persons() == 1:
+	case s.only():
 		return name + " (you)"
 	}
 	return name
 }
 
-// State says whose turn it is, or how the game has ended: "X (you) to move", "you have won after 5 moves".
+// State says whose turn it is, or how the game has ended: "X (you) to move. Hint: 3", "you have won after 5 moves".
 func (s *Session) State() string {
 	turn := s.h.Turn()
 	if e, over := s.End(); over {
 		return s.text(e)
 	}
+	text := s.Who(turn) + " to move"
 	switch {
-	case s.People[turn] && s.h.Game().Values().Puzzle:
-		return "your move"
-	case s.People[turn]:
-		return s.Who(turn) + " to move"
-	case s.Paused:
+	case !s.person(turn) && s.Waits():
 		return s.Who(turn) + " is paused"
+	case !s.person(turn):
+		return s.Who(turn) + " is thinking"
+	case s.h.Game().Values().Puzzle:
+		text = "your move"
 	}
-	return s.Who(turn) + " is thinking"
+	if s.Hint != "" {
+		text += ". Hint: " + s.Hint
+	}
+	return text
 }
 
 // text describes the end.
@@ -177,7 +294,7 @@ func (s *Session) text(e End) string {
 // loses.
 func (s *Session) Winner(p game.Player, wins, win, lose string) string {
 	switch {
-	case s.Persons() != 1:
+	case !s.only():
 		return player.Who(s.h.Game(), p) + " " + wins
 	case s.People[p]:
 		return win

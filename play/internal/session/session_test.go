@@ -4,10 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/session"
+	"github.com/treereduce/treereduce/search"
 )
 
 const three = "connectn width=3 height=3 connect=3"
@@ -49,7 +52,7 @@ func TestScripts(t *testing.T) {
 		{second, "0u", "|0| X (machine) is paused"},
 		{second, "01010", "0 1 0 1 0|| you have lost after 5 moves"},
 		{none, "01u", "0|1| O (machine) is paused"},
-		{none, "01u1", "0 1|| X (machine) is paused"},
+		{none, "01u1", "0 1|| X (machine) is thinking"},
 		{both, "210200121", "2 1 0 2 0 0 1 2 1|| a tie after 9 moves"},
 	} {
 		s := session.New(player.NewHistory(solved.Game(t, three)), test.people)
@@ -92,5 +95,103 @@ func TestLater(t *testing.T) {
 	}
 	if got := strings.Join(s.History().Names(), " "); got != "0 1 2" || s.Redo() {
 		t.Error(got)
+	}
+}
+
+// TestAnalyse checks that an analysis names no machines, takes back one move at a time, lets machines wait, and goes on after a
+// resignation, which counts again at its end.
+func TestAnalyse(t *testing.T) {
+	s := session.New(player.NewHistory(solved.Game(t, three)), [2]bool{true, false})
+	for _, step := range []struct{ do, made, state string }{
+		{"move 0", "0", "O (machine) is thinking"},
+		{"move 1", "0 1", "X (you) to move"},
+		{"resign", "0 1", "you have lost after 2 moves: X (you) resigned"},
+		{"analyse", "0 1", "X to move"},
+		{"play", "0 1", "you have lost after 2 moves: X (you) resigned"},
+		{"analyse", "0 1", "X to move"},
+		{"move 2", "0 1 2", "O to move"},
+		{"undo", "0 1", "X to move"},
+		{"go 0", "", "X to move"},
+		{"redo", "0", "O to move"},
+		{"play", "0", "O (machine) is paused"},
+		{"resume", "0", "O (machine) is thinking"},
+		{"pause", "0", "O (machine) is paused"},
+		{"swap", "0", "O (you) to move"},
+	} {
+		must.OK(t, s.Do(step.do))
+		if got := strings.Join(s.History().Names(), " "); got != step.made || s.State() != step.state {
+			t.Errorf("%s: %q, %q, want %q, %q", step.do, got, s.State(), step.made, step.state)
+		}
+	}
+	for _, action := range []string{"", "go", "go x", "move 9", "fly"} {
+		if s.Do(action) == nil {
+			t.Errorf("%q: no error", action)
+		}
+	}
+}
+
+// TestPractice puts the mistakes of a play right, with values from a table: one at the second try, one at once, and not the
+// third. Against a machine, only those of the person are asked.
+func TestPractice(t *testing.T) {
+	g := solved.Game(t, "connectn width=4 height=4 connect=3")
+	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
+	h := player.NewHistory(g)
+	for _, name := range []string{"0", "0", "3", "1", "2"} {
+		must.OK(t, h.Play(name))
+	}
+	reports := must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t)
+	judgments := analysis.Review(g, h.Names(), 0, reports)
+	if got, want := session.Judged(h, judgments), "X: 3 moves, 2 mistakes. O: 2 moves, 1 mistake."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s := session.New(h, [2]bool{true, true})
+	known := func() analysis.Report { return z.LookUp(s.History().Position()) }
+	says := func(want string) {
+		t.Helper()
+		task, verdict := s.Asked(known())
+		if got := strings.TrimSpace(task + " " + verdict); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	must.OK(t, s.Practise(judgments))
+	must.OK(t, s.Practice.Check(5))
+	const first = "Mistake 1 of 3. Find a move with which X still wins."
+	says(first)
+	must.OK(t, s.Play("3"))
+	says(first + " 3 is wrong: lose in 12. Try another move.")
+	if s.Play("9") == nil || s.Right(known()) {
+		t.Error("a move that is none, or a wrong move is right")
+	}
+	must.OK(t, s.Play("0"))
+	says(first + " 0 is right: win in 11.")
+	if !s.Right(known()) || len(s.History().Names()) != 2 {
+		t.Errorf("%v", s.History().Names())
+	}
+	s.Next(known())
+	says("Mistake 2 of 3. Find a move with which O still wins.")
+	must.OK(t, s.Play("2"))
+	s.Next(known())
+	says("Mistake 3 of 3. Find a move with which X still wins.")
+	must.OK(t, s.Play("3"))
+	s.Next(known())
+	says("1 of 3 found at the first try.")
+	s.Next(known())
+	if s.Play("3") == nil || s.Right(known()) {
+		t.Error("a move after the end")
+	}
+	must.OK(t, s.Do("stop"))
+	if s.Practice != nil || len(s.History().Names()) != 5 {
+		t.Errorf("%+v, %v", s.Practice, s.History().Names())
+	}
+	s.People = [2]bool{false, true}
+	must.OK(t, s.Practise(judgments))
+	says("Mistake 1 of 1. Find a move with which O still wins.")
+	if s.Practise(judgments[:2]) == nil {
+		t.Error("a practice without a mistake")
+	}
+	for _, p := range []session.Practice{{}, {Plies: []int{1}}, {Plies: []int{5}, Had: []game.Result{2}}, {Plies: []int{1}, Had: []game.Result{4}}, {Plies: []int{1}, Had: []game.Result{2}, At: 2}} {
+		if p.Check(5) == nil {
+			t.Errorf("%+v: no error", p)
+		}
 	}
 }

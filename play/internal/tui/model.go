@@ -232,7 +232,7 @@ func (m *model) arrive() tea.Cmd {
 		}
 	}
 	m.advice = m.analyzer.Begin(m.History().Position())
-	if m.People[m.History().Turn()] || m.Paused || m.mode == choosing {
+	if !m.Thinking() || m.mode == choosing {
 		return m.advise()
 	}
 	m.thinking = true
@@ -351,7 +351,11 @@ func (m *model) pause() tea.Cmd {
 	if m.Persons() == 2 {
 		return nil
 	}
-	m.Paused = !m.Paused
+	if m.Waits() {
+		m.Resume()
+	} else {
+		m.Paused = true
+	}
 	m.show("", nil)
 	return m.arrive()
 }

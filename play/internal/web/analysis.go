@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/search"
 )
@@ -71,7 +73,7 @@ func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.known[place{g.g.Spec(), p}]; r != nil {
+	if r := s.assessed[place{g.g.Spec(), p}]; r != nil {
 		return *r
 	}
 	r := analysis.New(g.g, nil, g.book, search.Options{}).Begin(p)
@@ -94,47 +96,69 @@ func (s *Server) worth(g *served, p game.Position) analysis.Worth {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.known[place{g.g.Spec(), p}]; r != nil {
+	if r := s.assessed[place{g.g.Spec(), p}]; r != nil {
 		return r.Worth
 	}
 	return analysis.Worth{}
+}
+
+// known returns what is known of the position of a game, and of its moves, without a search.
+func (s *Server) known(at *state) analysis.Report {
+	return s.withMoves(at.g, s.begin(at.g, at.History().Position()))
+}
+
+// withMoves returns a report with what is known of the positions to which its moves lead.
+func (s *Server) withMoves(g *served, r analysis.Report) analysis.Report {
+	r.Moves = slices.Clone(r.Moves)
+	for i := range r.Moves {
+		m := &r.Moves[i]
+		if w := s.worth(g, m.To); !m.Known && w.Known {
+			m.Child, m.Worth = w.Value, analysis.Worth{Value: g.g.Values().Before(w.Value), Known: true, Open: w.Open}
+		}
+	}
+	return r
 }
 
 // keep stores a for begin and worth.
 func (s *Server) keep(g *served, r analysis.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for at := range s.known { // make room for it
-		if len(s.known) < maxKnown {
+	for at := range s.assessed { // make room for it
+		if len(s.assessed) < maxKnown {
 			break
 		}
-		delete(s.known, at)
+		delete(s.assessed, at)
 	}
-	s.known[place{g.g.Spec(), r.Position}] = &r
+	s.assessed[place{g.g.Spec(), r.Position}] = &r
 }
 
 // reportJSON is what is known of a position, for the page.
 type reportJSON struct {
-	Worth  *worthJSON            `json:"worth,omitempty"`
-	Moves  map[string]*worthJSON `json:"moves"`
-	Order  []string              `json:"order"` // the moves, the best first
-	Best   string                `json:"best,omitempty"`
-	Line   []string              `json:"line"`
-	Depth  int                   `json:"depth"`
-	Nodes  uint64                `json:"nodes"`
-	Millis int64                 `json:"millis"`
-	Table  bool                  `json:"table"`
-	Book   bool                  `json:"book"`
-	Note   string                `json:"note,omitempty"` // why the table or the search was not used
-	Done   bool                  `json:"done"`
+	Worth    *worthJSON            `json:"worth,omitempty"`
+	Said     string                `json:"said"` // Worth in words
+	Moves    map[string]*worthJSON `json:"moves"`
+	Order    []string              `json:"order"` // the moves, the best first
+	Best     string                `json:"best,omitempty"`
+	Line     []string              `json:"line"`
+	Summary  string                `json:"summary"` // how many moves keep the result
+	Source   string                `json:"source"`  // where this comes from, or what was searched
+	Done     bool                  `json:"done"`
+	Practice *practiceJSON         `json:"practice,omitempty"`
 }
 
-func reportOf(g game.Game, r analysis.Report) reportJSON {
+// reportOf converts what is known of the position of a game.
+func reportOf(at *state, r analysis.Report) reportJSON {
+	g, turn := at.g.g, at.History().Turn()
 	out := reportJSON{
-		Worth: worthOf(g, r.Position, r.Worth), Moves: map[string]*worthJSON{}, Order: []string{}, Line: []string{}, Depth: r.Depth,
-		Nodes: r.Nodes, Millis: r.Time.Milliseconds(), Table: r.Table, Book: r.Book, Note: r.Trouble, Done: r.Done,
+		Worth: worthOf(g, r.Position, turn, r.Worth), Said: session.Capital(player.Who(g, turn)) + ": not known yet", Moves: map[string]*worthJSON{}, Order: []string{},
+		Line: append([]string{}, r.Line...), Summary: r.Summary(g), Source: sourceOf(r), Done: r.Done || r.Table, Practice: practiceOf(at, r),
 	}
-	out.Line = append(out.Line, r.Line...)
+	switch {
+	case r.Known:
+		out.Said = session.Capital(player.Who(g, turn)) + ": " + out.Worth.Text
+	case r.Depth > 0:
+		out.Said = "Estimate: " + out.Worth.Text
+	}
 	if r.Best >= 0 {
 		out.Best = r.Moves[r.Best].Name
 	}
@@ -142,32 +166,57 @@ func reportOf(g game.Game, r analysis.Report) reportJSON {
 		out.Order = append(out.Order, r.Moves[i].Name)
 	}
 	for _, m := range r.Moves {
-		out.Moves[m.Name] = worthOf(g, r.Position, m.Worth)
+		if out.Moves[m.Name] = worthOf(g, r.Position, turn, m.Worth); !m.Known && m.Depth > 0 {
+			out.Summary = "Points are an estimate of the search: the more, the better for that side."
+		}
 	}
 	return out
 }
 
-// events returns the handler that answers with the events that send sends about a play, and an
+// sourceOf tells where a report comes from.
+func sourceOf(r analysis.Report) string {
+	text := ""
+	switch {
+	case r.Table:
+		return "From the table."
+	case r.Book && r.Done:
+		text = "From the opening book."
+	default:
+		text = fmt.Sprintf("Search: %s ahead, %s positions", numfmt.Count(r.Depth, "move"), numfmt.Number(r.Nodes))
+		if r.Time > 0 {
+			text += fmt.Sprintf(", %s a second", numfmt.Short(float64(r.Nodes)/r.Time.Seconds()))
+		}
+		if !r.Done {
+			text += " …"
+		}
+	}
+	if r.Trouble != "" {
+		text += " " + session.Capital(r.Trouble) + "."
+	}
+	return text
+}
+
+// events returns the handler that answers with the events that send sends about a game, and an
 // event end if it does not fail.
-func (s *Server) events(send func(*Stream, *http.Request, *served, *player.History) error) http.HandlerFunc {
+func (s *Server) events(send func(*Stream, *http.Request, *state) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		g, h, err := s.play(r)
+		at, err := s.state(r)
 		if err != nil {
 			s.Fail(w, r, err)
 			return
 		}
-		s.Stream(w, r, func(out *Stream, r *http.Request) error { return send(out, r, g, h) })
+		s.Stream(w, r, func(out *Stream, r *http.Request) error { return send(out, r, at) })
 	}
 }
 
 // analysis implements /view/…/analysis: events with what is known of a position, until it is
 // final or the client leaves.
-func (s *Server) analysis(out *Stream, r *http.Request, g *served, h *player.History) error {
-	if len(h.Moves()) == 0 {
+func (s *Server) analysis(out *Stream, r *http.Request, at *state) error {
+	if len(at.History().Moves()) == 0 {
 		return nil
 	}
-	report := s.begin(g, h.Position())
-	send := func(r analysis.Report) error { return out.Send("report", reportOf(g.g, r)) }
+	report := s.begin(at.g, at.History().Position())
+	send := func(r analysis.Report) error { return out.Send("report", reportOf(at, s.withMoves(at.g, r))) }
 	for {
 		if err := send(report); err != nil {
 			return err
@@ -175,7 +224,7 @@ func (s *Server) analysis(out *Stream, r *http.Request, g *served, h *player.His
 		if report.Done || report.Table {
 			return nil
 		}
-		err := s.withSlot(r.Context(), g, func(sl *slot) error {
+		err := s.withSlot(r.Context(), at.g, func(sl *slot) error {
 			ctx, cancel := context.WithTimeout(r.Context(), quantum)
 			defer cancel()
 			report = sl.analyzer.Step(ctx, report, func(r analysis.Report) {
@@ -189,7 +238,7 @@ func (s *Server) analysis(out *Stream, r *http.Request, g *served, h *player.His
 			return err
 		}
 		if report.Done || report.Known {
-			s.keep(g, report)
+			s.keep(at.g, report)
 		}
 	}
 }
@@ -203,16 +252,17 @@ const (
 // review implements /view/…/review: it finds the values of all positions of a play that have none yet, as far as
 // searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
 // then it searches those that remain again, for longer. After each search it sends how many positions have a value
-// and, if another move is a mistake, the plies.
-func (s *Server) review(out *Stream, r *http.Request, g *served, h *player.History) error {
+// and, if another move is a mistake, the review.
+func (s *Server) review(out *Stream, r *http.Request, at *state) error {
+	h := at.Whole()
 	all, mistakes := h.Positions(), 0
-	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(g, p).Known })
+	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(at.g, p).Known })
 	slices.Reverse(unknown)
 	done, limit, begun := len(all)-len(unknown), s.reviewTime, time.Now()
 	for len(unknown) > 0 {
 		left := unknown[:0]
 		for _, p := range unknown {
-			known, err := s.assess(r.Context(), g, p, limit)
+			known, err := s.assess(r.Context(), at.g, p, limit)
 			if err != nil {
 				return err
 			}
@@ -221,15 +271,9 @@ func (s *Server) review(out *Stream, r *http.Request, g *served, h *player.Histo
 			} else {
 				left = append(left, p)
 			}
-			plies, found := s.pliesOf(g, h), 0
-			for _, ply := range plies {
-				if ply.Mistake != "" {
-					found++
-				}
-			}
-			if found > mistakes {
-				mistakes = found
-				if err := out.Send("plies", plies); err != nil {
+			if review := s.reviewOf(at, h); len(review.Mistakes) > mistakes {
+				mistakes = len(review.Mistakes)
+				if err := out.Send("review", review); err != nil {
 					return err
 				}
 			}

@@ -359,12 +359,12 @@ func TestAPIDamaged(t *testing.T) {
 		} else if status[code] == 1 { // the page searches it, and shows why
 			w := httptest.NewRecorder()
 			c.Handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/analysis?from=0x%x", p), nil))
-			if w.Code != 200 || !strings.Contains(w.Body.String(), `"note":"the table is not used: `) || !strings.HasSuffix(w.Body.String(), "event: end\ndata: {}\n\n") {
+			if w.Code != 200 || !strings.Contains(w.Body.String(), `The table is not used: `) || !strings.HasSuffix(w.Body.String(), "event: end\ndata: {}\n\n") {
 				t.Errorf("%#x: status %d: %s", p, w.Code, w.Body)
 			}
 			w = httptest.NewRecorder()
-			c.Handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3/move?level=perfect&from=0x%x", p), nil))
-			if w.Code != 200 || !strings.Contains(w.Body.String(), `"move":"`) {
+			c.Handler.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("http://localhost/view/connectn/4-4-3?mode=play&do=hint&from=0x%x", p), nil))
+			if w.Code != 200 || !strings.Contains(w.Body.String(), `"hint":"`) {
 				t.Errorf("%#x: the perfect machine: status %d: %s", p, w.Code, w.Body)
 			}
 		}

@@ -61,11 +61,7 @@ func TestFindPosition(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 {
 			t.Fatalf("%q: status %d, %v: %s", text, status, err, body)
 		}
-		var moves []string
-		for _, p := range v.Plies[:v.Ply] {
-			moves = append(moves, p.Move)
-		}
-		if got := v.From + " " + strings.Join(moves, ","); got != want || !v.Labels {
+		if got := v.Game["from"] + " " + v.Game["moves"]; got != want || !v.Labels {
 			t.Errorf("%q: %q, labels %v, want %q", text, got, v.Labels, want)
 		}
 	}

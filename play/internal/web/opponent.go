@@ -41,35 +41,31 @@ func opponentOf(name string) (player.Level, error) {
 	return player.ParseLevel(name)
 }
 
-// machineMove implements /view/…/move: the move of a machine. level names it; limit is the most
-// time that it may take, in milliseconds.
-func (s *Server) machineMove(r *http.Request) (any, error) {
-	g, h, err := s.play(r)
+// hintTime is the time of a search for a hint.
+const hintTime = time.Second
+
+// chosen returns the move of a machine. level names it. The parameter limit is the most time that it may take, in
+// milliseconds; a hint takes hintTime.
+func (s *Server) chosen(r *http.Request, at *state, level string) (move string, err error) {
+	h, limit := at.History(), hintTime
+	l, err := opponentOf(level)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if len(h.Moves()) == 0 {
-		return nil, badRequest(errors.New("the game is over: there is no move"))
-	}
-	query := r.URL.Query()
-	l, err := opponentOf(query.Get("level"))
-	if err != nil {
-		return nil, badRequest(err)
-	}
-	var limit time.Duration
-	if text := query.Get("limit"); text != "" {
+	if text := r.URL.Query().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if most := int(maxMoveTime.Milliseconds()); err != nil || n < 1 || n > most {
-			return nil, badRequest(fmt.Errorf("limit %q: expected milliseconds, from 1 to %d", text, most))
+			return "", badRequest(fmt.Errorf("limit %q: expected milliseconds, from 1 to %d", text, most))
 		}
 		limit = time.Duration(n) * time.Millisecond
+	} else if at.Thinking() {
+		limit = 0
 	}
-	var move string
 	if l.Perfect {
-		move = g.knownMove(r.Context(), h, limit)
+		move = at.g.knownMove(r.Context(), h, limit)
 	}
 	if move == "" {
-		err = s.withSlot(r.Context(), g, func(sl *slot) (err error) {
+		err = s.withSlot(r.Context(), at.g, func(sl *slot) (err error) {
 			move, err = player.NewLevel(sl.searcher, nil, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
 			return err
 		})
@@ -77,10 +73,7 @@ func (s *Server) machineMove(r *http.Request) (any, error) {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = errBusy
 	}
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"move": move}, nil
+	return move, err
 }
 
 // knownMove returns the best move by the table or the book of a game, without a search; "" if there is none, or

@@ -2,10 +2,11 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +16,6 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/web/http"
 )
@@ -61,27 +61,32 @@ func playAll(h *player.History, moves string) error {
 type (
 	// viewJSON is a position of a play.
 	viewJSON struct {
-		Spec    string         `json:"spec"`
-		Title   string         `json:"title"`
-		Players [2]string      `json:"players"`
-		Table   bool           `json:"table"` // values come from a table
-		From    string         `json:"from"`  // "" if the play began at the initial position
-		Text    string         `json:"text"`
-		Turn    int            `json:"turn"`
-		Over    string         `json:"over,omitempty"` // how the play has ended
-		State   string         `json:"state"`          // whose turn it is, or how the play has ended
-		Picture pictureJSON    `json:"picture"`
-		Look    game.Look      `json:"look"`
-		Place   []board.Square `json:"place"`             // what an editor can put on squares
-		Chosen  bool           `json:"chosen"`            // an editor must choose the player to move
-		Last    [][2]int       `json:"last"`              // squares that the last move changed
-		Threats *threats       `json:"threats,omitempty"` // nil: pieces of no player make a line
-		Moves   []moveJSON     `json:"moves"`
-		Plies   []plyJSON      `json:"plies"` // the positions of the play, with the moves that were taken back
-		Ply     int            `json:"ply"`   // index of this position in Plies
-		Tiers   int            `json:"tiers,omitempty"`
-		Tier    int            `json:"tier"`
-		Labels  bool           `json:"labels"` // labels of the board name moves
+		Game     map[string]string `json:"game"` // see state
+		Players  [2]string         `json:"players"`
+		Text     string            `json:"text"`
+		Turn     int               `json:"turn"`
+		Over     string            `json:"over,omitempty"` // how the play has ended
+		State    string            `json:"state"`          // see session.State
+		Said     string            `json:"said"`           // the last move, and State
+		Hint     string            `json:"hint,omitempty"`
+		Can      []string          `json:"can"`      // actions that make sense, see session.Can
+		Thinking bool              `json:"thinking"` // the page is to ask for the move of a machine
+		Waits    bool              `json:"waits"`    // machines do not move
+		Free     bool              `json:"free"`     // no machine answers a move
+		Picture  pictureJSON       `json:"picture"`
+		Look     game.Look         `json:"look"`
+		Place    []board.Square    `json:"place"`             // what an editor can put on squares
+		Chosen   bool              `json:"chosen"`            // an editor must choose the player to move
+		Last     [][2]int          `json:"last"`              // squares that the last move changed
+		Threats  *threats          `json:"threats,omitempty"` // nil: pieces of no player make a line
+		Moves    []moveJSON        `json:"moves"`
+		Made     int               `json:"made"`   // the number of moves made
+		Labels   bool              `json:"labels"` // labels of the board name moves
+
+		// In an analysis:
+		Report   *reportJSON   `json:"report,omitempty"` // what is known without a search; nil: the play is over
+		Review   *reviewJSON   `json:"review,omitempty"`
+		Practice *practiceJSON `json:"practice,omitempty"` // nil: there is none
 	}
 	// threats are the squares on which each player would complete a line.
 	threats     [2][][2]int
@@ -93,20 +98,40 @@ type (
 		Links              [][][2]int `json:"links"`
 	}
 	moveJSON struct {
-		Name    string     `json:"name"`
-		Text    string     `json:"text"` // the position after it
-		Spot    *[2]int    `json:"spot,omitempty"`
-		Label   bool       `json:"label,omitempty"`
-		Squares [][2]int   `json:"squares"` // a click on one of them can mean the move
-		Path    bool       `json:"path"`    // the name contains the squares, in this order
-		Worth   *worthJSON `json:"worth,omitempty"`
+		Name    string   `json:"name"`
+		Spot    *[2]int  `json:"spot,omitempty"`
+		Label   bool     `json:"label,omitempty"`
+		Squares [][2]int `json:"squares"` // a click on one of them can mean the move
+		Path    bool     `json:"path"`    // the name contains the squares, in this order
+	}
+	// reviewJSON are the positions of a play, with the moves that were taken back, and its mistakes.
+	reviewJSON struct {
+		Plies    []plyJSON     `json:"plies"`
+		Judged   string        `json:"judged"` // the numbers of moves and mistakes in words
+		Open     bool          `json:"open"`   // not all moves are judged
+		Mistakes []mistakeJSON `json:"mistakes"`
+		Practise bool          `json:"practise"` // there are mistakes to practise
 	}
 	plyJSON struct {
 		Turn    int        `json:"turn"`
 		Move    string     `json:"move,omitempty"` // that was made here
 		Worth   *worthJSON `json:"worth,omitempty"`
-		Judged  bool       `json:"judged,omitempty"`  // it is known whether the move is a mistake
-		Mistake string     `json:"mistake,omitempty"` // the move, what it gave away, and what was better
+		Winner  string     `json:"winner"` // who wins and when, or the value
+		Mistake string     `json:"mistake,omitempty"`
+	}
+	// mistakeJSON is a mistake: the move, what it gave away, and what was better.
+	mistakeJSON struct {
+		Ply  int    `json:"ply"`
+		Move string `json:"move"`
+		Text string `json:"text"`
+	}
+	// practiceJSON is what a practice shows.
+	practiceJSON struct {
+		Asked string `json:"asked"`
+		Tried string `json:"tried,omitempty"` // the last move that was tried
+		Known bool   `json:"known"`           // whether it is right is known
+		Right bool   `json:"right"`
+		Over  bool   `json:"over"`
 	}
 	// linePlyJSON is a move of a line.
 	linePlyJSON struct {
@@ -118,68 +143,191 @@ type (
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
-		Word       string `json:"word,omitempty"`  // for people, in a puzzle
+		Word       string `json:"word"`            // the value, or an evaluation, for people
+		Text       string `json:"text"`            // the same, with the number of moves to the end
 		Remoteness int    `json:"remoteness"`
 		Open       bool   `json:"open,omitempty"`  // the remoteness is not proven
 		Score      int    `json:"score,omitempty"` // evaluation, if the value is not known
-		Depth      int    `json:"depth,omitempty"` // plies searched for it
 	}
 )
 
 // words are the words for results in JSON.
 var words = [...]string{game.Draws: "draw", game.Loses: "lose", game.Wins: "win", game.Ties: "tie"}
 
-// worthOf converts what is known of a position, or of a move at it.
-func worthOf(g game.Game, p game.Position, w analysis.Worth) *worthJSON {
+// worthOf converts what is known of a position with a player to move, or of a move at it.
+func worthOf(g game.Game, p game.Position, turn game.Player, w analysis.Worth) *worthJSON {
 	switch {
 	case w.Known:
-		known := &worthJSON{Value: words[analysis.ResultOf(g, p, w.Value)], Remoteness: w.Value.Remoteness(), Open: w.Open}
-		if values := g.Values(); values.Puzzle {
-			known.Word = values.Word(w.Value.Outcome())
-		}
-		return known
+		word := notation.ValueOf(g, p, w.Value).Word()
+		return &worthJSON{Value: words[analysis.ResultOf(g, p, w.Value)], Word: word, Text: w.Text(g, p), Remoteness: w.Value.Remoteness(), Open: w.Open}
 	case w.Depth > 0:
-		return &worthJSON{Score: w.Score, Depth: w.Depth}
+		text := w.Estimate(player.Who(g, turn), player.Who(g, turn.Other()))
+		return &worthJSON{Word: text, Text: text, Score: w.Score}
 	}
 	return nil
 }
 
-// view implements /view: a position of a play, its moves, and the plies before it. later are moves
-// that were taken back, which belong to the play as well.
-func (s *Server) view(r *http.Request) (any, error) {
+// A state is a game in progress on the page. Each request has all of it, in the parameters of its query, and each answer
+// has these parameters as they are after what was asked for. The server keeps nothing.
+//
+//	from      the position at which the play began, in any form that notation.Parse reads; missing: the initial one
+//	moves     the names of the moves since, with commas between them
+//	later     moves that were taken back
+//	mode      play, without values; or else the play is analysed
+//	seats     a person, or the level of a machine, for each side
+//	rival     the level of the machine that gets the side that is not to move when the mode play begins
+//	paused    set if machines wait
+//	resigned  set if the player to move has resigned
+//	practice  a session.Practice as JSON
+type state struct {
+	*session.Session
+	g     *served
+	seats [2]string
+	rival string
+}
+
+// person is the seat of a person.
+const person = "person"
+
+// state returns the game that a request has.
+func (s *Server) state(r *http.Request) (*state, error) {
 	g, h, err := s.play(r)
 	if err != nil {
 		return nil, err
 	}
-	if h, err = s.find(r, g, h); err != nil {
-		return nil, err
+	query, at := r.URL.Query(), &state{g: g, seats: [2]string{person, person}}
+	if query.Has("seats") {
+		first, second, _ := strings.Cut(query.Get("seats"), ",")
+		at.seats = [2]string{first, second}
 	}
-	whole, query := h.Clone(), r.URL.Query()
+	for _, seat := range at.seats {
+		if _, err := opponentOf(seat); seat != person && err != nil {
+			return nil, badRequest(err)
+		}
+	}
+	if at.rival = query.Get("rival"); at.rival != "" {
+		if _, err := opponentOf(at.rival); err != nil {
+			at.rival = "regular"
+		}
+	}
+	whole := h.Clone()
 	if err := playAll(whole, query.Get("later")); err != nil {
 		return nil, err
 	}
-	at := session.New(h, peopleIn(query), whole.Names()[len(h.Names()):]...)
-	switch query.Get("do") {
-	case "undo":
-		at.Undo()
-		whole = at.History()
-	case "resign":
-		err = at.Resign()
+	at.Session = session.New(h, at.people(), whole.Names()[len(h.Names()):]...)
+	at.Analysing, at.Paused, at.Resigned = query.Get("mode") != "play", query.Get("paused") != "", query.Get("resigned") != ""
+	if text := query.Get("practice"); text != "" {
+		if err := json.Unmarshal([]byte(text), &at.Practice); err == nil {
+			err = at.Practice.Check(len(whole.Names()))
+		}
+		if err != nil {
+			return nil, badRequest(err)
+		}
 	}
-	if err != nil {
-		return nil, badRequest(err)
-	}
-	at.Paused = query.Has("paused") || len(whole.Names()) > len(h.Names()) // no machine moves before the end of the play
-	return s.viewOf(g, at, whole), nil
+	return at, nil
 }
 
-// peopleIn returns which players are people: those that the parameter people lists, or both.
-func peopleIn(query url.Values) [2]bool {
-	if !query.Has("people") {
-		return [2]bool{true, true}
+// people returns which seats are those of people.
+func (at *state) people() [2]bool { return [2]bool{at.seats[0] == person, at.seats[1] == person} }
+
+// query returns the parameters of the state.
+func (at *state) query() map[string]string {
+	made := len(at.History().Names())
+	q := map[string]string{"moves": strings.Join(at.Moves()[:made], ","), "later": strings.Join(at.Moves()[made:], ","), "seats": strings.Join(at.seats[:], ","), "rival": at.rival}
+	if first := at.History().At(0); first != at.g.g.Start() {
+		q["from"] = string(at.g.g.AppendText(nil, first))
 	}
-	sides := query.Get("people")
-	return [2]bool{strings.Contains(sides, "0"), strings.Contains(sides, "1")}
+	if !at.Analysing {
+		q["mode"] = "play"
+	}
+	if at.Paused {
+		q["paused"] = "1"
+	}
+	if at.Resigned {
+		q["resigned"] = "1"
+	}
+	if at.Practice != nil {
+		text, _ := json.Marshal(at.Practice) // cannot fail: numbers and names
+		q["practice"] = string(text)
+	}
+	maps.DeleteFunc(q, func(_, value string) bool { return value == "" })
+	return q
+}
+
+// begin replaces the play by another one.
+func (at *state) begin(h *player.History) {
+	before := at.Session
+	at.Session = session.New(h, before.People)
+	at.Analysing, at.Paused = before.Analysing, before.Paused
+}
+
+// do does what a request asks for: what session.Do does, new (a new game), seat SIDE NAME (who plays a side), machine (the move of
+// a machine), hint, practise or next (the next mistake of a practice).
+func (s *Server) do(r *http.Request, at *state, action string) error {
+	words := strings.Fields(action)
+	switch {
+	case action == "new":
+		at.begin(player.NewHistory(at.g.g))
+	case len(words) == 3 && words[0] == "seat" && (words[1] == "0" || words[1] == "1"):
+		if _, err := opponentOf(words[2]); err != nil && words[2] != person {
+			return badRequest(err)
+		}
+		at.seats[words[1][0]-'0'], at.rival = words[2], ""
+		at.Sit(at.people())
+	case action == "machine" && at.Thinking():
+		move, err := s.chosen(r, at, at.seats[at.History().Turn()])
+		if err != nil {
+			return err
+		}
+		return at.Play(move)
+	case action == "hint" && at.Can(action):
+		move, err := s.chosen(r, at, "perfect")
+		at.Hint = move
+		return err
+	case action == "practise":
+		judgments, _ := s.judge(at.g, at.Whole())
+		if err := at.Practise(judgments); err != nil {
+			return badRequest(err)
+		}
+	case action == "next" && at.Practice != nil:
+		at.Next(s.known(at))
+	default:
+		before := at.People
+		if err := at.Do(action); err != nil {
+			return badRequest(err)
+		}
+		if at.People != before { // by swap
+			at.seats[0], at.seats[1] = at.seats[1], at.seats[0]
+		}
+	}
+	return nil
+}
+
+// view implements /view: the game after what the parameters do ask for, or at a position that find finds, and all that the page shows
+// of it.
+func (s *Server) view(r *http.Request) (any, error) {
+	at, err := s.state(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.find(r, at.g, at.History())
+	if err != nil {
+		return nil, err
+	}
+	if found != at.History() {
+		at.begin(found)
+	}
+	for _, action := range r.URL.Query()["do"] {
+		if err := s.do(r, at, action); err != nil {
+			return nil, err
+		}
+	}
+	if at.rival != "" && !at.Analysing && !at.g.g.Values().Puzzle {
+		turn := at.History().Turn()
+		at.seats[turn], at.seats[turn.Other()], at.rival = person, at.rival, ""
+		at.People = at.people()
+	}
+	return s.viewOf(at), nil
 }
 
 // randomPlay continues a play with a random number of random moves, and returns a play that
@@ -198,45 +346,80 @@ func randomPlay(g game.Game, h *player.History) *player.History {
 	return player.NewHistoryFrom(g, p)
 }
 
-// viewOf returns the position of a session. whole has its moves and those that were taken back.
-func (s *Server) viewOf(g *served, at *session.Session, whole *player.History) *viewJSON {
-	h := at.History()
+// viewOf returns what the page shows of a game.
+func (s *Server) viewOf(at *state) *viewJSON {
+	h, g := at.History(), at.g.g
 	p := h.Position()
 	v := &viewJSON{
-		Spec: g.g.Spec(), Title: g.title(), Table: g.source != nil, Text: string(g.g.AppendText(nil, p)), Turn: int(h.Turn()),
-		Players: [2]string{player.Who(g.g, game.First), player.Who(g.g, game.Second)},
-		Look:    g.g.Info().Look, Picture: pictureOf(g.g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Plies: s.pliesOf(g, whole), Ply: len(h.Names()),
-		Tiers: game.LastTier(g.g), Tier: game.TierOf(g.g, p), State: at.State(),
+		Game: at.query(), Text: string(g.AppendText(nil, p)), Turn: int(h.Turn()), State: at.State(), Hint: at.Hint, Can: []string{}, Thinking: at.Thinking(), Waits: at.Waits(),
+		Players: [2]string{player.Who(g, game.First), player.Who(g, game.Second)}, Free: !at.Thinking() && (at.Paused || at.Persons() == 2),
+		Look: g.Info().Look, Picture: pictureOf(g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Made: len(h.Names()), Labels: labelled(g),
 	}
-	v.Place, v.Labels = squaresOf(v.Look.Place), labelled(g.g)
-	v.Threats = threatsOf(g.g.Picture(p), v.Look)
-	_, v.Chosen = g.g.(game.Arranger)
-	if first := h.At(0); first != g.g.Start() {
-		v.From = string(g.g.AppendText(nil, first))
-	}
-	if n := len(h.Names()); n > 0 {
-		v.Last = pairs(board.Changes(g.g.Picture(h.At(n-1)), g.g.Picture(p)))
-	}
-	end, over := at.End()
-	if over {
-		v.Over = overOf(g.g, end)
-	}
-	if !over || end.Reason == referee.Resigned { // an analysis goes on from there
-		report := s.begin(g, p)
-		moves := h.Moves()
-		spots := board.Spots(g.g, p, moves)
-		for i, m := range moves {
-			move := moveJSON{Name: m.Name, Text: string(g.g.AppendText(nil, m.To)), Label: spots[i].Label, Squares: pairs(spots[i].Changed), Worth: worthOf(g.g, p, report.Moves[i].Worth)}
-			if path := spots[i].Path; path != nil {
-				move.Squares, move.Path = pairs(path), true
-			}
-			if spots[i].Known {
-				move.Spot = &[2]int{spots[i].At.X, spots[i].At.Y}
-			}
-			v.Moves = append(v.Moves, move)
+	for _, action := range []string{"undo", "redo", "hint", "resign", "swap", "pause"} {
+		if at.Can(action) {
+			v.Can = append(v.Can, action)
 		}
 	}
+	v.Place = squaresOf(v.Look.Place)
+	v.Threats = threatsOf(g.Picture(p), v.Look)
+	_, v.Chosen = g.(game.Arranger)
+	end, over := at.End()
+	if over {
+		v.Over = overOf(g, end)
+	}
+	v.Said = session.Capital(v.State) + "."
+	if n := len(h.Names()); n > 0 {
+		v.Last = pairs(board.Changes(g.Picture(h.At(n-1)), g.Picture(p)))
+		who := session.Capital(v.Players[h.Mover(n-1)])
+		if g.Values().Puzzle {
+			who = "You"
+		}
+		if !over {
+			v.Said = fmt.Sprintf("%s played %s. %s", who, h.Names()[n-1], v.Said)
+		}
+	}
+	if !over {
+		v.Moves = movesOf(g, p, h.Moves())
+	}
+	if !at.Analysing {
+		return v
+	}
+	if !over {
+		report := reportOf(at, s.known(at))
+		v.Report = &report
+		v.Practice = report.Practice
+	}
+	v.Review = s.reviewOf(at, at.Whole())
 	return v
+}
+
+// movesOf returns moves at a position.
+func movesOf(g game.Game, p game.Position, moves []game.Move) []moveJSON {
+	out, spots := make([]moveJSON, len(moves)), board.Spots(g, p, moves)
+	for i, m := range moves {
+		out[i] = moveJSON{Name: m.Name, Label: spots[i].Label, Squares: pairs(spots[i].Changed)}
+		if path := spots[i].Path; path != nil {
+			out[i].Squares, out[i].Path = pairs(path), true
+		}
+		if spots[i].Known {
+			out[i].Spot = &[2]int{spots[i].At.X, spots[i].At.Y}
+		}
+	}
+	return out
+}
+
+// practiceOf returns what a practice shows, by what is known of the position; nil if there is none.
+func practiceOf(at *state, r analysis.Report) *practiceJSON {
+	if at.Practice == nil {
+		return nil
+	}
+	task, verdict := at.Asked(r)
+	p := &practiceJSON{Asked: task, Over: at.Practice.Over(), Right: at.Right(r)}
+	if n := len(at.Practice.Tries); n > 0 {
+		p.Tried, p.Asked = at.Practice.Tries[n-1], task+"\n"+verdict
+		p.Known = slices.ContainsFunc(r.Moves, func(m analysis.Move) bool { return m.Name == p.Tried && m.Known })
+	}
+	return p
 }
 
 // labelled reports whether labels of the board name moves.
@@ -245,26 +428,56 @@ func labelled(g game.Game) bool {
 	return slices.ContainsFunc(board.Spots(g, start, g.Moves(nil, start)), func(s board.Spot) bool { return s.Label })
 }
 
-// pliesOf returns the plies of a play, and judges its moves as far as their values are known.
-func (s *Server) pliesOf(g *served, h *player.History) []plyJSON {
-	plies, reports := make([]plyJSON, len(h.Names())+1), make([]analysis.Report, len(h.Names())+1)
-	for i := range plies {
-		p := h.At(i)
-		reports[i] = analysis.Report{Position: p, Worth: s.worth(g, p), Best: -1}
-		plies[i] = plyJSON{Turn: int(h.Mover(i)), Worth: worthOf(g.g, p, reports[i].Worth)}
+// judge judges the moves of a play as far as their values are known, and returns what is known of its positions.
+func (s *Server) judge(g *served, h *player.History) ([]analysis.Judgment, []analysis.Report) {
+	reports := make([]analysis.Report, len(h.Names())+1)
+	for i := range reports {
+		reports[i] = analysis.Report{Position: h.At(i), Worth: s.worth(g, h.At(i)), Best: -1}
 	}
 	for i := range h.Names() { // only mistakes need what is known of other moves
 		if _, ok := analysis.MistakeOf(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth); ok {
 			reports[i] = s.begin(g, h.At(i))
 		}
 	}
-	for i, j := range analysis.Review(g.g, h.Names(), 0, reports) {
-		plies[i].Move, plies[i].Judged = j.Move, j.Known()
+	return analysis.Review(g.g, h.Names(), 0, reports), reports
+}
+
+// reviewOf returns the review of a play, which is that of the game with the moves that were taken back.
+func (s *Server) reviewOf(at *state, h *player.History) *reviewJSON {
+	judgments, reports := s.judge(at.g, h)
+	review := &reviewJSON{Judged: session.Judged(h, judgments), Plies: make([]plyJSON, len(reports)), Mistakes: []mistakeJSON{}}
+	for i, r := range reports {
+		turn := h.Mover(i)
+		review.Plies[i] = plyJSON{Turn: int(turn), Worth: worthOf(at.g.g, r.Position, turn, r.Worth), Winner: winnerOf(at.g.g, turn, r)}
+	}
+	for i, j := range judgments {
+		review.Plies[i].Move = j.Move
+		review.Open = review.Open || !j.Known()
 		if j.Mistake {
-			plies[i].Mistake = j.Text(g.g, h.At(i))
+			review.Plies[i].Mistake = j.Text(at.g.g, h.At(i))
+			review.Mistakes = append(review.Mistakes, mistakeJSON{i, j.Move, session.Mistake(h, i, j)})
+			review.Practise = review.Practise || at.Persons() != 1 || at.People[h.Mover(i)]
 		}
 	}
-	return plies
+	return review
+}
+
+// winnerOf returns who wins at a position and when: "X in 9"; or else the value, as far as it is known.
+func winnerOf(g game.Game, turn game.Player, r analysis.Report) string {
+	if !r.Known {
+		return "not known"
+	}
+	switch result := analysis.ResultOf(g, r.Position, r.Value); result {
+	case game.Wins:
+	case game.Loses:
+		turn = turn.Other()
+	default:
+		return words[result]
+	}
+	if r.Open {
+		return player.Who(g, turn)
+	}
+	return fmt.Sprintf("%s in %d", player.Who(g, turn), r.Value.Remoteness())
 }
 
 // lineTime is the time of the search for a line.

@@ -86,10 +86,10 @@ type Server struct {
 
 	aliveEvery, reviewTime time.Duration
 
-	mu     sync.Mutex
-	games  map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
-	known  map[place]*analysis.Report // finished analyses
-	tables []*Source                  // data directories with a table
+	mu       sync.Mutex
+	games    map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
+	assessed map[place]*analysis.Report // finished analyses
+	tables   []*Source                  // data directories with a table
 }
 
 //go:embed static
@@ -97,7 +97,7 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, games: make(map[string]*served), known: make(map[place]*analysis.Report),
+	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
 		streams: make(chan struct{}, maxStreams)}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
@@ -165,7 +165,6 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /play/{game}", s.open)
 	mux.HandleFunc("GET /play/{game}/{variant}", s.page("play.html"))
 	mux.HandleFunc("GET /view/{game}/{variant}", s.json(s.view))
-	mux.HandleFunc("GET /view/{game}/{variant}/move", s.json(s.machineMove))
 	mux.HandleFunc("GET /view/{game}/{variant}/line", s.json(s.line))
 	mux.HandleFunc("GET /view/{game}/{variant}/analysis", s.events(s.analysis))
 	mux.HandleFunc("GET /view/{game}/{variant}/review", s.events(s.review))

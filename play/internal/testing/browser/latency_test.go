@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -26,8 +25,8 @@ type gate struct {
 
 // A request is a request for a position. Its answer waits at the gate.
 type request struct {
-	moves string        // the moves that lead to the position
-	pass  chan struct{} // the test closes it to let the answer pass
+	done string        // the moves that lead to the position, and what is done there
+	pass chan struct{} // the test closes it to let the answer pass
 }
 
 func newGate(t *testing.T, address string) *gate {
@@ -40,7 +39,7 @@ func newGate(t *testing.T, address string) *gate {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Count(r.URL.Path, "/") == 3 && strings.HasPrefix(r.URL.Path, "/view/") {
 			pass := make(chan struct{})
-			g.waiting <- request{r.FormValue("moves"), pass}
+			g.waiting <- request{r.FormValue("moves") + strings.Join(r.Form["do"], ","), pass}
 			select {
 			case <-pass:
 			case <-r.Context().Done():
@@ -57,7 +56,7 @@ func newGate(t *testing.T, address string) *gate {
 }
 
 // requests waits until n requests have arrived, and returns them in ascending order of the length of
-// their moves. They may arrive in any order, because each may have its own connection.
+// what is done. They may arrive in any order, because each may have its own connection.
 func (g *gate) requests(t *tab, n int) (all []request) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
@@ -70,7 +69,7 @@ func (g *gate) requests(t *tab, n int) (all []request) {
 			t.Fatalf("%d requests, want %d", len(all), n)
 		}
 	}
-	slices.SortFunc(all, func(a, b request) int { return len(a.moves) - len(b.moves) })
+	slices.SortFunc(all, func(a, b request) int { return len(a.done) - len(b.done) })
 	return all
 }
 
@@ -178,12 +177,27 @@ func TestLatency(t *testing.T) {
 		tab.settle()
 		tab.run(chromedp.KeyEvent("0"), chromedp.KeyEvent("0"), chromedp.KeyEvent("0"))
 		g.pass(tab, 1)
-		g.pass(tab, 1) // the move of the machine
-		best := bestMove(t, g.address+strings.Replace(solved, "/play/", "/view/", 1)+"/move?level=perfect&moves=1,2,0")
-		if best == "0" {
-			t.Fatal("the machine plays what the second key would")
+		machine := g.requests(tab, 1)
+		tab.wait(`document.querySelectorAll('.piece').length === 3`) // the other keys play nothing
+		close(machine[0].pass)
+		tab.wait(`document.querySelectorAll('.piece').length === 4`)
+		moves := tab.text(`new URLSearchParams(location.search).get('moves')`)
+		if !strings.HasPrefix(moves, "1,2,0,") || moves == "1,2,0,0" {
+			t.Fatalf("moves %s", moves)
 		}
-		same(tab, "1,2,0,"+best)
+		same(tab, moves)
+	})
+	t.Run("players are chosen before the answer to Undo", func(t *testing.T) {
+		tab := g.open(t, browser, "1,2,0")
+		tab.run(press("#undo"))
+		tab.choose("seat0", "perfect")
+		requests := g.requests(tab, 2)
+		close(requests[1].pass)
+		tab.wait(`document.querySelectorAll('.piece').length === 2`)
+		close(g.requests(tab, 1)[0].pass) // the machine, whose turn it is
+		tab.wait(`document.querySelectorAll('.piece').length === 3`)
+		tab.want(`new URLSearchParams(location.search).get('moves').startsWith('1,2,')`, "true")
+		close(requests[0].pass)
 	})
 	t.Run("a move after a request for another position", func(t *testing.T) {
 		tab := g.open(t, browser, "1,2")
@@ -195,19 +209,4 @@ func TestLatency(t *testing.T) {
 		close(random[0].pass)
 		next(tab, "1,2,0")
 	})
-}
-
-// bestMove returns the move of a machine.
-func bestMove(t *testing.T, address string) string {
-	t.Helper()
-	answer, err := http.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var found struct{ Move string }
-	if err := json.NewDecoder(answer.Body).Decode(&found); err != nil {
-		t.Fatal(err)
-	}
-	return found.Move
 }

@@ -7,7 +7,7 @@ const half = 110, inner = 14, left = 36, right = 92, top = 36;
 // draw returns the picture. go is called with the number of the ply that is clicked.
 export function draw(view, go) {
   const rowHeight = matchMedia('(pointer: coarse)').matches ? 44 : 24; // for a finger
-  const plies = view.plies, width = left + 2 * half + right;
+  const { plies } = view.review, width = left + 2 * half + right;
   const most = Math.max(1, ...plies.map(p => p.worth?.remoteness ?? 0));
   const height = top + plies.length * rowHeight;
   const svg = el('svg', { viewBox: `${-half - left} 0 ${width} ${height}`, role: 'img', 'aria-label': words(view) });
@@ -23,10 +23,10 @@ export function draw(view, go) {
   const points = plies.map((p, i) => ({ ...place(p, most), y: top + (i + .5) * rowHeight, i, p }));
   svg.append(el('polyline', { class: 'path', points: points.filter(p => p.cls !== 'unknown').map(({ x, y }) => `${x},${y}`).join(' ') }));
   for (const { x, y, cls, i, p } of points) {
-    const now = i === view.ply, mistake = plies[i - 1]?.mistake;
+    const now = i === view.made, mistake = plies[i - 1]?.mistake;
     svg.append(el('circle', { cx: x, cy: y, r: now ? 7 : 5, class: `point ${cls}${now ? ' now' : ''}` }));
     if (i) write(-half - left + 2, y + 4, 'start', 'label', plies[i - 1].move);
-    write(half + inner, y + 4, 'start', 'label', winner(view, p));
+    write(half + inner, y + 4, 'start', 'label', p.winner);
     if (mistake) write(half + right - 4, y + 4, 'end', 'mark lose', '!');
     const row = el('rect', { x: -half - left, y: y - rowHeight / 2, width, height: rowHeight, class: 'target' });
     row.append(el('title', {}, `after ${i} moves: ${text(view, p)}${mistake ? `; a mistake: ${mistake}` : ''}`));
@@ -44,17 +44,11 @@ function place({ worth: w, turn }, most) {
   return { x: first ? -x : x, cls: first ? 'first' : 'second' };
 }
 
-// winner returns the player who wins, and when.
-function winner(view, { worth: w, turn }) {
-  if (w?.value !== 'win' && w?.value !== 'lose') return w?.value ?? 'not known';
-  return `${view.players[w.value === 'win' ? turn : 1 - turn]}${w.open ? '' : ` in ${w.remoteness}`}`;
-}
-
 function text(view, { worth: w, turn }) {
   if (!w?.value) return 'not known';
-  return w.value === 'draw' || w.open ? w.value : `${view.players[turn]}: ${w.value} in ${w.remoteness}`;
+  return w.value === 'draw' || w.open ? w.text : `${view.players[turn]}: ${w.text}`;
 }
 
 function words(view) {
-  return 'Value history: ' + view.plies.map((p, i) => `${i} ${text(view, p)}`).join('; ');
+  return 'Value history: ' + view.review.plies.map((p, i) => `${i} ${text(view, p)}`).join('; ');
 }

@@ -1,0 +1,192 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+)
+
+// Capital returns a text with a capital at its beginning, unless it is a single letter.
+func Capital(text string) string {
+	if len(text) < 2 {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// Judged counts the moves of each player, and the mistakes: "X: 5 moves, 1 mistake. O: 4 moves, 0 mistakes."
+func Judged(h *player.History, judgments []analysis.Judgment) string {
+	if len(judgments) == 0 {
+		return "No move is made yet."
+	}
+	var moves, mistakes [2]int
+	unknown := 0
+	for i, j := range judgments {
+		moves[h.Mover(i)]++
+		if j.Mistake {
+			mistakes[h.Mover(i)]++
+		}
+		if !j.Known() {
+			unknown++
+		}
+	}
+	text := ""
+	for p := range game.Player(2) {
+		text += fmt.Sprintf("%s: %s, %s. ", Capital(player.Who(h.Game(), p)), numfmt.Count(moves[p], "move"), numfmt.Count(mistakes[p], "mistake"))
+	}
+	if unknown == 0 {
+		return text[:len(text)-1]
+	}
+	return text + numfmt.Count(unknown, "move") + " not judged: no value is proven."
+}
+
+// Mistake describes a move of h, after that many others, which is a mistake: "X played 3: win in 9 → lose in 12".
+func Mistake(h *player.History, at int, j analysis.Judgment) string {
+	return fmt.Sprintf("%s played %s", Capital(player.Who(h.Game(), h.Mover(at))), j.Text(h.Game(), h.At(at)))
+}
+
+// A Practice lets people look for better moves where a play has mistakes: in one position after the other.
+type Practice struct {
+	Plies []int         `json:"plies"` // the numbers of moves before the mistakes
+	Had   []game.Result `json:"had"`   // what the player had before each
+	At    int           `json:"at"`    // the index of the current mistake; their number after the last one
+	Found int           `json:"found"` // the mistakes at which the first try was right
+	Tries []string      `json:"tries"` // the moves that were tried at the current mistake
+	Back  int           `json:"back"`  // the number of moves that were made before the practice
+}
+
+// Practise begins a practice of the mistakes of the only person, or of both sides.
+func (s *Session) Practise(judgments []analysis.Judgment) error {
+	p := &Practice{Back: len(s.h.Names())}
+	whole := s.Whole()
+	for i, j := range judgments {
+		if j.Mistake && (s.Persons() != 1 || s.People[whole.Mover(i)]) {
+			p.Plies, p.Had = append(p.Plies, i), append(p.Had, j.From)
+		}
+	}
+	if len(p.Plies) == 0 {
+		return errors.New("practise: there is no mistake")
+	}
+	s.Practice = p
+	s.Go(p.Plies[0])
+	return nil
+}
+
+// Check reports whether the practice can be one of a play of so many moves.
+func (p *Practice) Check(moves int) error {
+	ok := len(p.Plies) > 0 && len(p.Had) == len(p.Plies) && p.At >= 0 && p.At <= len(p.Plies)
+	for i := 0; i < len(p.Plies) && ok; i++ {
+		ok = p.Plies[i] >= 0 && p.Plies[i] < moves && p.Had[i] <= game.Ties
+	}
+	if !ok {
+		return errors.New("practice: it does not belong to this play")
+	}
+	return nil
+}
+
+// Over reports whether there is no further mistake.
+func (p *Practice) Over() bool { return p.At == len(p.Plies) }
+
+// try tries a move at the current mistake.
+func (s *Session) try(name string) error {
+	if s.Practice.Over() {
+		return errors.New("the practice is over")
+	}
+	if err := s.h.Clone().Play(name); err != nil {
+		return err
+	}
+	s.Practice.Tries = append(slices.Clone(s.Practice.Tries), name)
+	return nil
+}
+
+// right returns what is known of a move that was tried, by a report of the position, and whether it keeps the result.
+func (s *Session) right(name string, r analysis.Report) (w analysis.Worth, right bool) {
+	for _, m := range r.Moves {
+		if m.Name == name && m.Known {
+			kept := analysis.ResultOf(s.h.Game(), r.Position, m.Value)
+			return m.Worth, !analysis.Worse(kept, s.Practice.Had[s.Practice.At])
+		}
+	}
+	return w, false
+}
+
+// Right reports whether the last move that was tried keeps the result.
+func (s *Session) Right(r analysis.Report) bool {
+	tries := s.Practice.Tries
+	if len(tries) == 0 || s.Practice.Over() {
+		return false
+	}
+	_, right := s.right(tries[len(tries)-1], r)
+	return right
+}
+
+// Next goes to the next mistake, or after the last one to where the practice began. r is what is known of the position.
+func (s *Session) Next(r analysis.Report) {
+	p := s.Practice
+	if p.Over() {
+		return
+	}
+	if len(p.Tries) > 0 {
+		if _, right := s.right(p.Tries[0], r); right {
+			p.Found++
+		}
+	}
+	p.At, p.Tries = p.At+1, nil
+	to := p.Back
+	if !p.Over() {
+		to = p.Plies[p.At]
+	}
+	s.Go(to)
+}
+
+// stop ends a practice, where it began.
+func (s *Session) stop() {
+	if p := s.Practice; p != nil {
+		s.Practice = nil
+		s.Go(p.Back)
+	}
+}
+
+// Asked says what a practice asks for and what the last try leads to, or at the end how many mistakes were put right.
+func (s *Session) Asked(r analysis.Report) (task, verdict string) {
+	p, g := s.Practice, s.h.Game()
+	if p.Over() {
+		return fmt.Sprintf("%d of %d found at the first try.", p.Found, len(p.Plies)), ""
+	}
+	task = fmt.Sprintf("Mistake %d of %d. Find a move %s.", p.At+1, len(p.Plies), s.goal(r))
+	if len(p.Tries) == 0 {
+		return task, ""
+	}
+	name := p.Tries[len(p.Tries)-1]
+	switch w, right := s.right(name, r); {
+	case !w.Known:
+		verdict = fmt.Sprintf("The value of %s is not known yet.", name)
+	case right:
+		verdict = fmt.Sprintf("%s is right: %s.", name, w.Text(g, r.Position))
+	default:
+		verdict = fmt.Sprintf("%s is wrong: %s. Try another move.", name, w.Text(g, r.Position))
+	}
+	return task, verdict
+}
+
+// goal describes the moves that a practice asks for.
+func (s *Session) goal(r analysis.Report) string {
+	g, had := s.h.Game(), s.Practice.Had[s.Practice.At]
+	draws := slices.ContainsFunc(r.Moves, func(m analysis.Move) bool { return m.Known && analysis.ResultOf(g, r.Position, m.Value) == game.Draws })
+	does := "does not lose"
+	switch {
+	case g.Values().Puzzle:
+		return "that keeps the puzzle solvable"
+	case had == game.Wins:
+		does = "still wins"
+	case had == game.Ties && draws:
+		does = "still ties"
+	}
+	return fmt.Sprintf("with which %s %s", player.Who(g, s.h.Turn()), does)
+}

@@ -80,8 +80,8 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 
 // Check reports whether the practice can be one of a play of so many moves.
 func (p *Practice) Check(moves int) error {
-	ok := len(p.Plies) > 0 && len(p.Had) == len(p.Plies) && p.At >= 0 && p.At <= len(p.Plies)
-	for i := 0; i < len(p.Plies) && ok; i++ {
+	ok := p != nil && len(p.Plies) > 0 && len(p.Had) == len(p.Plies) && p.At >= 0 && p.At <= len(p.Plies)
+	for i := 0; ok && i < len(p.Plies); i++ {
 		ok = p.Plies[i] >= 0 && p.Plies[i] < moves && p.Had[i] <= game.Ties
 	}
 	if !ok {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -217,10 +218,8 @@ func (s *Server) state(r *http.Request) (*state, error) {
 	at.Session = session.New(h, at.people(), whole.Names()[len(h.Names()):]...)
 	at.Analysing, at.Paused, at.Resigned = query.Get("mode") != "play", query.Get("paused") != "", query.Get("resigned") != ""
 	if text := query.Get("practice"); text != "" {
-		if err := json.Unmarshal([]byte(text), &at.Practice); err == nil {
-			err = at.Practice.Check(len(whole.Names()))
-		}
-		if err != nil {
+		err := json.Unmarshal([]byte(text), &at.Practice)
+		if err = cmp.Or(err, at.Practice.Check(len(whole.Names()))); err != nil {
 			return nil, badRequest(err)
 		}
 	}

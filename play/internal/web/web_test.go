@@ -548,7 +548,9 @@ func FuzzView(f *testing.F) {
 	f.Add("from=0x044&moves=1,2")
 	f.Add("from=%20%20&moves=a1-")
 	f.Add("mode=play&seats=person,random&rival=club&do=move 1&do=machine&do=undo&do=go 1&do=swap&do=resign&do=new&do=seat 0 random")
-	f.Add(`moves=0,0,3&practice={"plies":[2],"had":[2],"at":0,"tries":["1"],"back":3}&do=move 2&do=next&do=stop`)
+	f.Add("practice=null")
+	f.Add(`practice={"plies":[""]}`)
+	f.Add(`moves=0,0,3&practice={"plies":[2],"had":"Ag==","at":0,"tries":["1"],"back":3}&do=move 2&do=next&do=stop`)
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}))(f)
 	handler := s.Handler()
 	games := []string{"connectn/4-4-3", "quickcross/3-3-3", "mancala/3-2", "network/regular", "dodgem/3"}

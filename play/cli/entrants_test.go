@@ -38,7 +38,7 @@ func TestParseEntrant(t *testing.T) {
 		{"machine:depth", `player "machine:depth": option "depth": expected an integer of 1 or more, found ""`},
 		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time, depth and level exclude each other`},
 		{"machine:level=club,depth=2", `player "machine:level=club,depth=2": time, depth and level exclude each other`},
-		{"machine:level=divine", `player "machine:level=divine": option "level=divine": level "divine": expected beginner, novice, casual, regular, club, strong, expert, master, grandmaster, perfect`},
+		{"machine:level=divine", `player "machine:level=divine": option "level=divine": level "divine": expected random, beginner, novice, casual, regular, club, strong, expert, master, grandmaster, perfect`},
 		{"random:level=club", `player "random:level=club": option "level=club": expected seed=…`},
 		{"machine:time=0s", `player "machine:time=0s": option "time=0s": expected more than 0`},
 		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is given twice`},

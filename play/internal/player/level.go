@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // A Level is a playing strength. Unless it has a Time, its moves do not depend on the speed of
@@ -52,16 +54,31 @@ func (l Level) String() string {
 	return "machine"
 }
 
-// ParseLevel returns the level of that name.
+// Opponents returns the levels, after one that plays at random.
+func Opponents() []Level { return append([]Level{{Name: "random", Random: 1}}, Levels()...) }
+
+// ParseLevel returns the opponent of that name.
 func ParseLevel(name string) (Level, error) {
 	var names []string
-	for _, l := range Levels() {
+	for _, l := range Opponents() {
 		if l.Name == name {
 			return l, nil
 		}
 		names = append(names, l.Name)
 	}
 	return Level{}, fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", "))
+}
+
+// Known returns the best move by a table or, if that is nil or does not have the position, by a book, which may be nil; ""
+// if neither has it.
+func Known(t *table.Table, b *book.Book, p game.Position) string {
+	if t != nil {
+		if choices, err := t.Choices(p); err == nil && len(choices) > 0 {
+			return choices[0].Name
+		}
+	}
+	best, _, _ := b.Best(p)
+	return best.Name
 }
 
 // NewLevel makes a player of a level that searches with s. If the level is Perfect, it plays from
@@ -86,8 +103,8 @@ func (l *leveled) Move(ctx context.Context, h *History, limit time.Duration) (st
 	if l.random.rand.Float64() < l.share {
 		return l.random.Move(ctx, h, limit)
 	}
-	if best, _, ok := l.book.Best(h.Position()); ok {
-		return best.Name, nil
+	if move := Known(nil, l.book, h.Position()); move != "" {
+		return move, nil
 	}
 	return l.Machine.Move(ctx, h, limit)
 }

@@ -250,7 +250,7 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%s: %v, then %v", l.Name, plays[0], plays[1])
 		}
 	}
-	if _, err := player.ParseLevel("divine"); err == nil || !strings.Contains(err.Error(), `level "divine": expected beginner, novice, `) {
+	if _, err := player.ParseLevel("divine"); err == nil || !strings.Contains(err.Error(), `level "divine": expected random, beginner, novice, `) {
 		t.Error(err)
 	}
 	for want, l := range map[string]player.Level{"machine:depth=3": {Depth: 3}, "machine:time=1s": {Time: time.Second}, "machine": {}, "random": {Random: 1}} {

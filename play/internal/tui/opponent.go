@@ -26,8 +26,7 @@ type level struct {
 // which stands before the perfect one. If it is none of these, the machine plays from the table
 // or, without a table, searches for a second.
 func levels(table bool, own player.Level) (all []level, first int) {
-	all = []level{{player.Level{Name: "random", Random: 1}, "random moves"}}
-	for _, l := range player.Levels() {
+	for _, l := range player.Opponents() {
 		words := l.Name
 		if l.Perfect && table {
 			words += ", from the table"
@@ -71,8 +70,10 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if l.Perfect && op.table != nil {
-		return player.NewTable(op.table).Move(ctx, h, 0)
+	if l.Perfect {
+		if move := player.Known(op.table, op.book, h.Position()); move != "" {
+			return move, nil
+		}
 	}
 	if op.searcher == nil {
 		var err error
@@ -81,7 +82,7 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 		}
 	}
 	op.seed++
-	return player.NewLevel(op.searcher, op.book, l.Level, op.seed).Move(ctx, h, 0)
+	return player.NewLevel(op.searcher, nil, l.Level, op.seed).Move(ctx, h, 0)
 }
 
 // close waits until the current move is chosen, and prevents further ones.

@@ -202,12 +202,12 @@ func (s *Server) state(r *http.Request) (*state, error) {
 		at.seats = [2]string{first, second}
 	}
 	for _, seat := range at.seats {
-		if _, err := opponentOf(seat); seat != person && err != nil {
+		if _, err := player.ParseLevel(seat); seat != person && err != nil {
 			return nil, badRequest(err)
 		}
 	}
 	if at.rival = query.Get("rival"); at.rival != "" {
-		if _, err := opponentOf(at.rival); err != nil {
+		if _, err := player.ParseLevel(at.rival); err != nil {
 			at.rival = "regular"
 		}
 	}
@@ -268,7 +268,7 @@ func (s *Server) do(r *http.Request, at *state, action string) error {
 	case action == "new":
 		at.begin(player.NewHistory(at.g.g))
 	case len(words) == 3 && words[0] == "seat" && (words[1] == "0" || words[1] == "1"):
-		if _, err := opponentOf(words[2]); err != nil && words[2] != person {
+		if _, err := player.ParseLevel(words[2]); err != nil && words[2] != person {
 			return badRequest(err)
 		}
 		at.seats[words[1][0]-'0'], at.rival = words[2], ""

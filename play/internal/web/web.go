@@ -27,6 +27,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
@@ -291,7 +292,7 @@ func (s *Server) page(name string) http.HandlerFunc {
 			data["Outcomes"], data["Tiers"], data["Puzzle"] = outcomes(g.g), game.LastTier(g.g), g.g.Values().Puzzle
 			start := g.g.Picture(g.g.Start())
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
-			data["Opponents"], data["Rules"] = opponents(), game.Paragraphs(game.RulesOf(g.g))
+			data["Opponents"], data["Rules"] = player.Opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
 			data["Games"], data["Runs"] = s.list()
 			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")

@@ -309,10 +309,11 @@ func TestMissing(t *testing.T) {
 // TestMachineMove checks that every machine makes legal moves, and that those that see a win take it.
 func TestMachineMove(t *testing.T) {
 	server := serve(t, "connectn width=4 height=4 connect=3")
-	for _, level := range append(opponents(), "time=1s", "grandmaster&limit=1") {
+	for _, level := range append(player.Opponents(), player.Level{Name: "grandmaster&limit=1"}) {
+		level := level.Name
 		status, body := get(t, server.URL+"/view/connectn/4-4-3?moves=0,0&do=machine&seats="+strings.Replace(level+",person", "&limit=1,person", ",person&limit=1", 1))
 		var v viewJSON
-		if err := json.Unmarshal([]byte(body), &v); status != 200 || err != nil || v.Made != 3 || (level == "perfect" || level == "time=1s") && v.Game["moves"] != "0,0,2" {
+		if err := json.Unmarshal([]byte(body), &v); status != 200 || err != nil || v.Made != 3 || level == "perfect" && v.Game["moves"] != "0,0,2" {
 			t.Errorf("%s: status %d, %v: %s", level, status, err, body)
 		}
 	}
@@ -352,8 +353,7 @@ func TestRefused(t *testing.T) {
 		{"GET", "/view/connectn/7-6-4?moves=9", "", 400, "move 1: expected one of"},
 		{"GET", "/view/connectn/7-6-4?from=xyz", "", 400, "position"},
 		{"GET", "/view/connectn/7-6-4/analysis?from=xyz", "", 400, "position"},
-		{"GET", "/view/connectn/7-6-4?seats=divine,person", "", 400, "expected beginner"},
-		{"GET", "/view/connectn/7-6-4?seats=person,time=1h", "", 400, "expected a time of up to 10s"},
+		{"GET", "/view/connectn/7-6-4?seats=divine,person", "", 400, "expected random, beginner"},
 		{"GET", "/view/connectn/3-3-3?do=hint&moves=0,1,0,1,0", "", 400, "there is no such action"},
 		{"GET", "/view/connectn/7-6-4?seats=random,random&do=machine&limit=-1", "", 400, "expected milliseconds"},
 		{"GET", "/view/connectn/7-6-4?seats=random,random&do=machine&limit=10001", "", 400, "expected milliseconds, from 1 to 10000"},
@@ -538,7 +538,7 @@ func TestPageSize(t *testing.T) {
 		}
 		files = max(files, len(seen))
 	}
-	if want := 10; files != want { // the page, three style sheets, five scripts and the icon
+	if want := 11; files != want { // the page, three style sheets, six scripts and the icon
 		t.Errorf("a page loads %d files, want %d", files, want)
 	}
 }

@@ -1,9 +1,10 @@
 // The page on which people play, and look at the values of positions. A request has the whole game and what is done with it; the
 // answer has the game after that, and what is shown of it.
-import { draw as drawBoard, el, glyph, has, meant, replace } from './board.js';
+import { draw as drawBoard, glyph, has, meant, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
+import { listAt, listMistakes, listMoves, listSteps, onBoard, said } from './lists.js';
 
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
@@ -183,13 +184,7 @@ function choose(names, square, at) {
   const same = open.some(m => m.squares.every(s => clicks.includes(String(s)))) || open.every(m => m.squares.every(s => open.every(o => has(o, String(s)))));
   if (open.length < 2 || !same) return render();
   clicks = [];
-  const chooser = $('chooser'), area = square.getBoundingClientRect(), within = $('board').getBoundingClientRect();
-  chooser.replaceChildren(...open.map(({ name }) => button(name, () => play(name))));
-  chooser.hidden = false;
-  const left = area.x + (area.width - chooser.offsetWidth) / 2 - within.x;
-  chooser.style.left = `${Math.max(0, Math.min(left, within.width - chooser.offsetWidth))}px`;
-  chooser.style.top = `${area.bottom - within.y}px`;
-  chooser.firstChild.focus();
+  listAt(square, open, play);
 }
 
 // go shows the position after so many moves, and the board, which may be outside the window.
@@ -204,13 +199,14 @@ function render() {
   $('playing').setAttribute('aria-pressed', game.mode === 'play');
   $('analysing').setAttribute('aria-pressed', !game.mode);
   if (!editing) {
-    const drawn = { ...(line?.made ? lineView() : view), clicks, threats: settings.threats && values ? view.threats : null };
+    const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, threats: settings.threats && values ? view.threats : null };
     replace($('board'), drawBoard(drawn, values ? report.moves : null, values ? report.best : view.hint, line?.made ? closeLine : choose));
   }
+  view.players.forEach((name, i) => { $(`name${i}`).textContent = name.length > 1 ? name[0].toUpperCase() + name.slice(1) : name; });
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
   $('edit').setAttribute('aria-expanded', editing !== null);
-  $('state').textContent = line?.made ? `${line.title}, move ${line.made} of ${line.plies.length}: ${view.players[line.plies[line.made - 1].turn]} plays ${line.plies[line.made - 1].move}.` : view.said;
+  $('state').textContent = line?.made ? said(view, line) : view.said;
   for (const id of ['undo', 'redo', 'hint', 'resign', 'swap']) $(id).disabled = !view.can.includes(id);
   $('best').disabled = !report?.best;
   $('pause').hidden = !view.can.includes('pause');
@@ -220,8 +216,13 @@ function render() {
   $('worth').className = report?.worth?.value ?? '';
   $('worth').textContent = over || `${glyph[report?.worth?.value] ?? ''} ${report?.said ?? ''}`;
   $('search').textContent = report?.source ?? '';
-  renderLine();
-  if (report) renderMoves();
+  $('line').hidden = Boolean(over || practice && !line);
+  listSteps(line ?? { title: 'Best play', plies: (report?.line ?? []).map(move => ({ move })), made: 0 }, stepTo);
+  $('close').hidden = !line;
+  if (report) {
+    listMoves(report, name => choose([name]), name => refute(view.made, name));
+    $('summary').textContent = report.summary;
+  }
   $('choices').hidden = Boolean(over);
   $('ended').hidden = !over || !view.made;
   if (view.review) renderReview();
@@ -230,23 +231,7 @@ function render() {
   renderClocks();
 }
 
-function renderClocks() {
-  view?.players.forEach((name, i) => {
-    const [of, seconds] = $('limit').value.split(' ');
-    const all = of === 'game' && $(`seat${i}`).value !== 'person' ? ` of ${clock.text(1000 * seconds)}` : '';
-    $(`clock${i}`).textContent = clock.text(clock.spent(i)) + all;
-    $(`clock${i}`).ariaLabel = `Thinking time of ${name}`;
-    $(`name${i}`).textContent = name.length > 1 ? name[0].toUpperCase() + name.slice(1) : name;
-  });
-}
-
-// lineView returns the view with the pieces of the line.
-function lineView() {
-  const picture = structuredClone(view.picture), plies = line.plies.slice(0, line.made), last = plies.at(-1);
-  plies.forEach((p, i) => p.changed.forEach(([x, y], k) => { picture.rows[y][x] = { ...p.squares[k], ply: i + 1 }; }));
-  picture.won = last.won;
-  return { ...view, picture, last: last.changed };
-}
+function renderClocks() { if (view) clock.show(view.players, $('limit').value); }
 
 // showLine shows a line that the server plays: these moves and, if best is set, best play after them.
 async function showLine(title, names, made, ...best) {
@@ -277,60 +262,6 @@ async function refute(made, name) {
   if (ready()) showLine(`Refutation of ${name}`, [name], Infinity, ['best', 1]);
 }
 
-// unless calls change if a text is another one than the last time: otherwise, a button keeps the focus.
-const texts = {};
-function unless(name, text, change) {
-  if (texts[name] !== text) change();
-  texts[name] = text;
-}
-
-// renderLine lists the moves of the line, or else of best play.
-function renderLine() {
-  const names = line ? line.plies.map(p => p.move) : report?.line ?? [], title = line?.title ?? 'Best play', at = line?.made ?? 0;
-  $('line').hidden = Boolean(view.over || view.practice && !line);
-  $('back').disabled = !at;
-  $('forward').disabled = at >= names.length;
-  $('close').hidden = !line;
-  unless('line', title + names, () => $('steps').replaceChildren(names.length ? `${title}:` : '', ...names.flatMap((name, i) => [' ', button(name, () => stepTo(i + 1))])));
-  $('steps').querySelectorAll('button').forEach((b, i) => {
-    if (i + 1 === at) b.setAttribute('aria-current', 'step');
-    else b.removeAttribute('aria-current');
-  });
-  const now = $('steps').querySelector('[aria-current]');
-  if (now) $('steps').scrollLeft = now.offsetLeft - $('steps').offsetLeft - $('steps').clientWidth / 2;
-}
-
-// button makes a button.
-function button(text, pressed, label = null) {
-  const b = Object.assign(document.createElement('button'), { type: 'button', textContent: text, ariaLabel: label });
-  b.addEventListener('click', pressed);
-  return b;
-}
-
-// renderMoves fills the table of moves, the best first.
-function renderMoves() {
-  const label = b => b.ariaLabel ?? b.textContent, focused = document.activeElement?.closest?.('#moves') ? label(document.activeElement) : '';
-  const most = Math.max(10, ...Object.values(report.moves).map(w => Math.abs(w?.score ?? 0))), made = view.made;
-  $('moves').tBodies[0].replaceChildren(...report.order.map(name => {
-    const w = report.moves[name], tr = document.createElement('tr'), result = document.createElement('span');
-    result.append(w?.value ? glyph[w.value] : w ? bar(w.score ?? 0, most) : '?', w ? ` ${w.word}` : '', name === report.best ? ' ★' : '');
-    for (const content of [button(name, () => choose([name])), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
-      w?.value === 'lose' ? button('Refute', () => refute(made, name), `Refute ${name}`) : '']) tr.insertCell().append(content);
-    tr.cells[1].className = w?.value ?? '';
-    return tr;
-  }));
-  if (focused) [...$('moves').querySelectorAll('button')].find(b => label(b) === focused)?.focus();
-  $('summary').textContent = report.summary;
-}
-
-// bar draws an evaluation: to the right if it is good for the player to move.
-function bar(score, most) {
-  const width = 50 * Math.abs(score) / most;
-  return el('svg', { class: 'bar', viewBox: '-51 0 102 12', 'aria-hidden': true },
-    el('rect', { x: score < 0 ? -width : 0, y: 2, width, height: 8, class: score < 0 ? 'lose' : 'win' }),
-    el('line', { x1: 0, x2: 0, y1: 0, y2: 12 }));
-}
-
 // renderReview shows the values of the play, and lists its mistakes.
 let reviewed = null; // the play of the last review by search
 function renderReview() {
@@ -343,11 +274,7 @@ function renderReview() {
     $('review').textContent = reviewed === whole(game) ? 'Search longer' : 'Review by search';
     $('judged').textContent = review.judged;
   }
-  unless('mistakes', JSON.stringify(review.mistakes), () => $('mistakes').replaceChildren(...review.mistakes.map(({ ply, move, text }) => {
-    const li = document.createElement('li');
-    li.append(button(`Move ${ply + 1}`, () => go(ply)), ` ${text} `, button('Refute', () => refute(ply, move), `Refute move ${ply + 1}`));
-    return li;
-  })));
+  listMistakes(review.mistakes, go, refute);
 }
 
 // The server finds the values of all positions of the play.

@@ -1,0 +1,87 @@
+// The lists of the page: the moves of a position with their values, and those of a line, whose pieces the board shows.
+import { el, glyph } from './board.js';
+
+// button makes a button.
+function button(text, pressed, label = null) {
+  const b = Object.assign(document.createElement('button'), { type: 'button', textContent: text, ariaLabel: label });
+  b.addEventListener('click', pressed);
+  return b;
+}
+
+const texts = {};
+
+// unless calls change if a text is another one than the last time: otherwise, a button keeps the focus.
+function unless(name, text, change) {
+  if (texts[name] !== text) change();
+  texts[name] = text;
+}
+
+// onBoard returns a view with the pieces of a line.
+export function onBoard(view, line) {
+  const picture = structuredClone(view.picture), plies = line.plies.slice(0, line.made), last = plies.at(-1);
+  plies.forEach((p, i) => p.changed.forEach(([x, y], k) => { picture.rows[y][x] = { ...p.squares[k], ply: i + 1 }; }));
+  picture.won = last.won;
+  return { ...view, picture, last: last.changed };
+}
+
+// said describes the last move of a line on the board.
+export function said({ players }, { title, plies, made }) {
+  return `${title}, move ${made} of ${plies.length}: ${players[plies[made - 1].turn]} plays ${plies[made - 1].move}.`;
+}
+
+// listSteps lists the moves of a line, of which made are on the board. stepTo is called with the number that is to be there.
+export function listSteps({ title, plies, made }, stepTo) {
+  const [steps, back, forward] = ['steps', 'back', 'forward'].map(id => document.getElementById(id));
+  back.disabled = !made;
+  forward.disabled = made >= plies.length;
+  unless('line', title + plies.map(p => p.move), () => steps.replaceChildren(plies.length ? `${title}:` : '', ...plies.flatMap(({ move }, i) => [' ', button(move, () => stepTo(i + 1))])));
+  steps.querySelectorAll('button').forEach((b, i) => {
+    if (i + 1 === made) b.setAttribute('aria-current', 'step');
+    else b.removeAttribute('aria-current');
+  });
+  const now = steps.querySelector('[aria-current]');
+  if (now) steps.scrollLeft = now.offsetLeft - steps.offsetLeft - steps.clientWidth / 2;
+}
+
+// listMoves lists the moves of a report, the best first.
+export function listMoves(report, choose, refute) {
+  const table = document.getElementById('moves'), most = Math.max(10, ...Object.values(report.moves).map(w => Math.abs(w?.score ?? 0)));
+  const label = b => b.ariaLabel ?? b.textContent, focused = table.contains(document.activeElement) ? label(document.activeElement) : '';
+  table.tBodies[0].replaceChildren(...report.order.map(name => {
+    const w = report.moves[name], tr = document.createElement('tr'), result = document.createElement('span');
+    result.append(w?.value ? glyph[w.value] : w ? bar(w.score ?? 0, most) : '?', w ? ` ${w.word}` : '', name === report.best ? ' ★' : '');
+    for (const content of [button(name, () => choose(name)), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
+      w?.value === 'lose' ? button('Refute', () => refute(name), `Refute ${name}`) : '']) tr.insertCell().append(content);
+    tr.cells[1].className = w?.value ?? '';
+    return tr;
+  }));
+  if (focused) [...table.querySelectorAll('button')].find(b => label(b) === focused)?.focus();
+}
+
+// listMistakes lists the mistakes of a review.
+export function listMistakes(mistakes, go, refute) {
+  unless('mistakes', JSON.stringify(mistakes), () => document.getElementById('mistakes').replaceChildren(...mistakes.map(({ ply, move, text }) => {
+    const li = document.createElement('li');
+    li.append(button(`Move ${ply + 1}`, () => go(ply)), ` ${text} `, button('Refute', () => refute(ply, move), `Refute move ${ply + 1}`));
+    return li;
+  })));
+}
+
+// listAt lists moves at a square of the board.
+export function listAt(square, moves, play) {
+  const chooser = document.getElementById('chooser'), area = square.getBoundingClientRect(), within = document.getElementById('board').getBoundingClientRect();
+  chooser.replaceChildren(...moves.map(({ name }) => button(name, () => play(name))));
+  chooser.hidden = false;
+  const left = area.x + (area.width - chooser.offsetWidth) / 2 - within.x;
+  chooser.style.left = `${Math.max(0, Math.min(left, within.width - chooser.offsetWidth))}px`;
+  chooser.style.top = `${area.bottom - within.y}px`;
+  chooser.firstChild.focus();
+}
+
+// bar draws an evaluation: to the right if it is good for the player to move.
+function bar(score, most) {
+  const width = 50 * Math.abs(score) / most;
+  return el('svg', { class: 'bar', viewBox: '-51 0 102 12', 'aria-hidden': true },
+    el('rect', { x: score < 0 ? -width : 0, y: 2, width, height: 8, class: score < 0 ? 'lose' : 'win' }),
+    el('line', { x1: 0, x2: 0, y1: 0, y2: 12 }));
+}

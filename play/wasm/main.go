@@ -26,12 +26,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	h := s.Handler()
 	js.Global().Call("programReady", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
 			defer cancel()
-			answer(ctx, h, args[0])
+			answer(ctx, s, args[0])
 		}()
 		return canceller(ctx, cancel)
 	}))

@@ -3,11 +3,8 @@ package web
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -15,7 +12,6 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/session"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -198,20 +194,19 @@ func sourceOf(r analysis.Report) string {
 
 // events returns the handler that answers with the events that send sends about a game, and an
 // event end if it does not fail.
-func (s *Server) events(send func(*Stream, *http.Request, *state) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) events(send func(context.Context, *Stream, *state) error) Handler {
+	return func(r *Request) (*Answer, error) {
 		at, err := s.state(r)
 		if err != nil {
-			s.Fail(w, r, err)
-			return
+			return nil, err
 		}
-		s.Stream(w, r, func(out *Stream, r *http.Request) error { return send(out, r, at) })
+		return s.Stream(func(ctx context.Context, out *Stream) error { return send(ctx, out, at) })
 	}
 }
 
 // analysis implements /view/…/analysis: events with what is known of a position, until it is
 // final or the client leaves.
-func (s *Server) analysis(out *Stream, r *http.Request, at *state) error {
+func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
 	if len(at.History().Moves()) == 0 {
 		return nil
 	}
@@ -224,15 +219,15 @@ func (s *Server) analysis(out *Stream, r *http.Request, at *state) error {
 		if report.Done || report.Table {
 			return nil
 		}
-		err := s.withSlot(r.Context(), at.g, func(sl *slot) error {
-			ctx, cancel := context.WithTimeout(r.Context(), quantum)
+		err := s.withSlot(ctx, at.g, func(sl *slot) error {
+			step, cancel := context.WithTimeout(ctx, quantum)
 			defer cancel()
-			report = sl.analyzer.Step(ctx, report, func(r analysis.Report) {
+			report = sl.analyzer.Step(step, report, func(r analysis.Report) {
 				if send(r) != nil {
 					cancel()
 				}
 			})
-			return r.Context().Err()
+			return ctx.Err()
 		})
 		if err != nil {
 			return err
@@ -253,7 +248,7 @@ const (
 // searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
 // then it searches those that remain again, for longer. After each search it sends how many positions have a value
 // and, if another move is a mistake, the review.
-func (s *Server) review(out *Stream, r *http.Request, at *state) error {
+func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 	h := at.Whole()
 	all, mistakes := h.Positions(), 0
 	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(at.g, p).Known })
@@ -262,7 +257,7 @@ func (s *Server) review(out *Stream, r *http.Request, at *state) error {
 	for len(unknown) > 0 {
 		left := unknown[:0]
 		for _, p := range unknown {
-			known, err := s.assess(r.Context(), at.g, p, limit)
+			known, err := s.assess(ctx, at.g, p, limit)
 			if err != nil {
 				return err
 			}
@@ -302,80 +297,4 @@ func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit t
 		return cmp.Or(err, ctx.Err())
 	})
 	return known, err
-}
-
-// Stream answers with the events that send sends, and an event end if it does not fail. The context of
-// its request ends when the client is gone.
-func (s *Server) Stream(w http.ResponseWriter, r *http.Request, send func(*Stream, *http.Request) error) {
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		s.Fail(w, r, errBusy)
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	out := newStream(w)
-	var alive sync.WaitGroup
-	defer alive.Wait()
-	defer cancel()
-	alive.Go(func() {
-		tick := time.NewTicker(s.aliveEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if out.write(": alive\n\n") != nil {
-					cancel()
-				}
-			}
-		}
-	})
-	if send(out, r.WithContext(ctx)) == nil {
-		out.Send("end", struct{}{})
-	}
-}
-
-// A Stream sends server-sent events.
-type Stream struct {
-	mu sync.Mutex
-	w  http.ResponseWriter
-	c  *http.ResponseController
-}
-
-// aliveEvery is the time between two comments in a stream, so that a proxy does not end one without
-// events (nginx does after a minute), and that a client is noticed that is gone without a word.
-const aliveEvery = 20 * time.Second
-
-// sendTime is the time in which a client must take an event.
-const sendTime = 10 * time.Second
-
-func newStream(w http.ResponseWriter) *Stream {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx sends each event at once
-	return &Stream{w: w, c: http.NewResponseController(w)}
-}
-
-// Send sends an event with data as JSON.
-func (s *Stream) Send(event string, data any) error {
-	text, err := json.Marshal(data)
-	if err != nil {
-		return err
-	}
-	return s.write(fmt.Sprintf("event: %s\ndata: %s\n\n", event, text))
-}
-
-// write sends lines of the stream.
-func (s *Stream) write(text string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.c.SetWriteDeadline(time.Now().Add(sendTime))
-	if _, err := io.WriteString(s.w, text); err != nil {
-		return err
-	}
-	return s.c.Flush()
 }

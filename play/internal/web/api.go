@@ -11,7 +11,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/play/internal/analysis"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 )
 
 // openAPI describes the interface below /api/.
@@ -72,26 +71,23 @@ type (
 )
 
 // api registers the routes of the interface.
-func (s *Server) api(mux *http.ServeMux) {
-	for route, answer := range map[string]func(*http.Request) (any, error){
+func (s *Server) api() {
+	s.Handle("/api/openapi.json", func(*Request) (*Answer, error) { return text("application/json", "no-cache", openAPI), nil })
+	for route, answer := range map[string]func(*Request) (any, error){
 		"/api":                               s.apiGames,
 		"/api/{game}":                        s.apiGame,
 		"/api/{game}/{variant}":              s.apiVariant,
 		"/api/{game}/{variant}/positions":    s.apiPosition,
 		"/api/{game}/{variant}/instructions": s.apiInstructions,
 	} {
-		s.Answer(mux, route, answer)
+		s.HandleJSON(route, answer)
 	}
-	mux.HandleFunc("GET /api/openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(openAPI)
-	})
 }
 
-// Answer registers a route of the interface, with and without a slash at its end.
-func (s *Server) Answer(mux *http.ServeMux, route string, answer func(*http.Request) (any, error)) {
-	mux.HandleFunc("GET "+route, s.json(answer))
-	mux.HandleFunc("GET "+route+"/{$}", s.json(answer))
+// HandleJSON registers a route of the interface, with and without a slash at its end.
+func (s *Server) HandleJSON(route string, answer func(*Request) (any, error)) {
+	s.Handle(route, s.json(answer))
+	s.Handle(route+"/", s.json(answer))
 }
 
 // An invalid is an error of a request to the interface: what it names does not exist.
@@ -107,11 +103,11 @@ func (e invalid) Unwrap() error {
 	if e.what == "Position" {
 		return badRequest(e.why)
 	}
-	return problem{http.StatusNotFound, e.why}
+	return NotFound(e.why)
 }
 
 // apiGames implements /api/: the games.
-func (s *Server) apiGames(*http.Request) (any, error) {
+func (s *Server) apiGames(*Request) (any, error) {
 	games := []apiEntry{}
 	for _, kind := range s.o.Games {
 		if g, err := kind.Default(); err == nil {
@@ -130,7 +126,7 @@ func nameOf(kind game.Kind) string {
 
 // apiGame implements /api/GAME/: the variants of a game that have a table, and the one with the
 // default parameters.
-func (s *Server) apiGame(r *http.Request) (any, error) {
+func (s *Server) apiGame(r *Request) (any, error) {
 	kind, ok := s.o.Games.Named(r.PathValue("game"))
 	if !ok {
 		return nil, invalid{"Game", fmt.Errorf("expected one of %s", strings.Join(s.o.Games.Names(), ", "))}
@@ -152,7 +148,7 @@ func (s *Server) apiGame(r *http.Request) (any, error) {
 }
 
 // variant returns the game that a request to the interface names.
-func (s *Server) variant(r *http.Request) (*served, error) {
+func (s *Server) variant(r *Request) (*served, error) {
 	if _, ok := s.o.Games.Named(r.PathValue("game")); !ok {
 		_, err := s.apiGame(r)
 		return nil, err
@@ -165,7 +161,7 @@ func (s *Server) variant(r *http.Request) (*served, error) {
 }
 
 // apiVariant implements /api/GAME/VARIANT/.
-func (s *Server) apiVariant(r *http.Request) (any, error) {
+func (s *Server) apiVariant(r *Request) (any, error) {
 	g, err := s.variant(r)
 	if err != nil {
 		return nil, err
@@ -175,7 +171,7 @@ func (s *Server) apiVariant(r *http.Request) (any, error) {
 }
 
 // apiInstructions implements /api/GAME/VARIANT/instructions/, in English for every locale.
-func (s *Server) apiInstructions(r *http.Request) (any, error) {
+func (s *Server) apiInstructions(r *Request) (any, error) {
 	g, err := s.variant(r)
 	if err != nil {
 		return nil, err
@@ -312,12 +308,12 @@ func (s *Server) worths(g *served, p game.Position, moves []game.Move) (analysis
 
 // apiPosition implements /api/GAME/VARIANT/positions/: a position and its moves with their
 // values.
-func (s *Server) apiPosition(r *http.Request) (any, error) {
+func (s *Server) apiPosition(r *Request) (any, error) {
 	g, err := s.variant(r)
 	if err != nil {
 		return nil, err
 	}
-	at, err := parseAt(g.g, r.URL.Query().Get("p"))
+	at, err := parseAt(g.g, r.Parameters().Get("p"))
 	if err != nil {
 		return nil, invalid{"Position", err}
 	}

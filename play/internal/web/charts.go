@@ -3,6 +3,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -37,11 +37,11 @@ const (
 const hasWhole = true
 
 // wholeRoutes registers the pages of tables, and the interface for programs.
-func (s *Server) wholeRoutes(mux *http.ServeMux) {
-	s.api(mux)
-	mux.HandleFunc("GET /tables/{game}/{variant}", s.tablePage)
-	mux.HandleFunc("GET /tables/{game}/{variant}/values", s.valuesPage)
-	mux.HandleFunc("GET /tables/{game}/{variant}/{file}", s.tableFile)
+func (s *Server) wholeRoutes() {
+	s.api()
+	s.Handle("/tables/{game}/{variant}", s.tablePage)
+	s.Handle("/tables/{game}/{variant}/values", s.valuesPage)
+	s.Handle("/tables/{game}/{variant}/{file}", s.tableFile)
 }
 
 // A whole is what the page of a table shows.
@@ -310,7 +310,7 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 }
 
 // tableOf returns what is shown of the table that a request names.
-func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole, error) {
+func (s *Server) tableOf(r *Request) (*served, *whole, error) {
 	g, err := s.game(r)
 	if err != nil {
 		return nil, nil, err
@@ -318,24 +318,21 @@ func (s *Server) tableOf(ctx context.Context, r *http.Request) (*served, *whole,
 	if g.source == nil {
 		return nil, nil, errNoTable
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	w, err := s.whole(ctx, g)
+	w, err := s.whole(r.Context(), g)
 	return g, w, err
 }
 
 // tablePage implements /tables: the pictures of a table, its numbers, and positions in it. The
 // heat map of a long game has thousands of numbers: it is an image here, and valuesPage has the
 // numbers.
-func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
-	g, all, err := s.tableOf(r.Context(), r)
+func (s *Server) tablePage(r *Request) (*Answer, error) {
+	g, all, err := s.tableOf(r)
 	if err != nil {
-		s.Fail(w, r, err)
-		return
+		return nil, err
 	}
 	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
-	s.Write(w, r, "tables.html", map[string]any{
+	return s.Page(r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
@@ -346,14 +343,13 @@ func (s *Server) tablePage(w http.ResponseWriter, r *http.Request) {
 func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p)) } // escaped by package chart
 
 // valuesPage implements /tables/…/values: the heat map of a table and its numbers.
-func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
-	g, all, err := s.tableOf(r.Context(), r)
+func (s *Server) valuesPage(r *Request) (*Answer, error) {
+	g, all, err := s.tableOf(r)
 	if err == nil && g.noTiers() {
 		err = errNoTiers
 	}
 	if err != nil {
-		s.Fail(w, r, err)
-		return
+		return nil, err
 	}
 	var cells [][]string
 	for _, n := range all.stats.Rows {
@@ -362,7 +358,7 @@ func (s *Server) valuesPage(w http.ResponseWriter, r *http.Request) {
 		}
 		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
 	}
-	s.Write(w, r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
+	return s.Page(r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
 }
 
 // noTiers reports whether the game has no tiers.
@@ -372,7 +368,7 @@ func (g *served) noTiers() bool {
 }
 
 // errNoTiers is the error for the heat map of a game without tiers.
-var errNoTiers = problem{http.StatusNotFound, fmt.Errorf("the game has no tiers, so there is no heat map")}
+var errNoTiers = NotFound(fmt.Errorf("the game has no tiers, so there is no heat map"))
 
 // numbersOf returns the numbers of a picture as a table.
 func numbersOf(c chart.Columns) (header []string, rows [][]string) {
@@ -392,12 +388,11 @@ func numbersOf(c chart.Columns) (header []string, rows [][]string) {
 }
 
 // tableFile implements the files below /tables: pictures and statistics.
-func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
+func (s *Server) tableFile(r *Request) (*Answer, error) {
 	file := r.PathValue("file")
-	g, all, err := s.tableOf(r.Context(), r)
+	g, all, err := s.tableOf(r)
 	if err != nil {
-		s.Fail(w, r, err)
-		return
+		return nil, err
 	}
 	const svg = "image/svg+xml"
 	f, ok := map[string]struct {
@@ -412,19 +407,18 @@ func (s *Server) tableFile(w http.ResponseWriter, r *http.Request) {
 	}[file]
 	switch {
 	case !ok:
-		s.Fail(w, r, errNotFound)
-		return
+		return nil, errNotFound
 	case file == "heat.svg" && g.noTiers():
-		s.Fail(w, r, errNoTiers)
-		return
+		return nil, errNoTiers
 	}
-	h := w.Header()
-	h.Set("Content-Type", f.kind)
-	h.Set("Content-Disposition", fmt.Sprintf("inline; filename=%q", g.id+"-"+g.variant+"-"+file))
+	var body bytes.Buffer
+	if err := f.write(&body); err != nil {
+		return nil, err
+	}
+	a := text(f.kind, "no-cache", body.Bytes())
+	a.Header["Content-Disposition"] = fmt.Sprintf("inline; filename=%q", g.id+"-"+g.variant+"-"+file)
 	if f.kind == svg { // its style sheet is inside
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		a.Header["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 	}
-	if err := f.write(w); err != nil && s.o.Log != nil {
-		s.o.Log.Printf("%s: %s", r.URL.EscapedPath(), oneLine(err))
-	}
+	return a, nil
 }

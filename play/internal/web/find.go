@@ -11,13 +11,12 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 )
 
 // find returns a play whose last position a request describes in another way than play: in any form that
 // notation.Parse reads, by its squares, or at random. Moves since the initial position are those of the play.
-func (s *Server) find(r *http.Request, g *served, h *player.History) (*player.History, error) {
-	query := r.URL.Query()
+func (s *Server) find(r *Request, g *served, h *player.History) (*player.History, error) {
+	query := r.Parameters()
 	switch {
 	case query.Has("position"):
 		a, err := notation.Parse(g.g, query.Get("position"), notation.AnyForm)
@@ -90,7 +89,7 @@ func outcomes(g game.Game) []string {
 }
 
 // errNoTable is the error for a game that is served by search.
-var errNoTable = problem{http.StatusNotFound, fmt.Errorf("this game has no table here")}
+var errNoTable = NotFound(fmt.Errorf("this game has no table here"))
 
 // A filter selects positions of a table by tier and value.
 type filter struct {

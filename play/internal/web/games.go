@@ -14,7 +14,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/play/internal/book"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -161,7 +160,7 @@ func (s *Server) specOf(id, variant string) (string, error) {
 }
 
 // game returns the game that the path of a request names.
-func (s *Server) game(r *http.Request) (*served, error) {
+func (s *Server) game(r *Request) (*served, error) {
 	if s.runs != nil {
 		s.runs.Refresh() // which may open or drop its table
 	}
@@ -174,11 +173,11 @@ func (s *Server) game(r *http.Request) (*served, error) {
 	}
 	spec, err := s.specOf(id, variant)
 	if err != nil {
-		return nil, problem{http.StatusNotFound, err}
+		return nil, NotFound(err)
 	}
 	rules, err := s.o.Games.Parse(spec)
 	if err != nil {
-		return nil, problem{http.StatusNotFound, err}
+		return nil, NotFound(err)
 	}
 	for k, g := range s.games {
 		if len(s.games) < maxGames+len(s.o.Sources) {
@@ -214,30 +213,26 @@ type paramEntry struct {
 
 // open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
 // to the page of the game with the parameters of a form, or the defaults. The rest of the query stays.
-func (s *Server) open(w http.ResponseWriter, r *http.Request) {
+func (s *Server) open(r *Request) (*Answer, error) {
 	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
 	if !ok {
-		s.Fail(w, r, problem{http.StatusNotFound, fmt.Errorf("there is no game %q", r.PathValue("game"))})
-		return
+		return nil, NotFound(fmt.Errorf("there is no game %q", r.PathValue("game")))
 	}
-	spec, query := kind.Name, r.URL.Query()
+	spec, query := kind.Name, r.Parameters()
 	for _, p := range kind.Params {
 		spec += " " + p.Name + "=" + cmp.Or(strings.TrimSpace(query.Get(p.Name)), p.Text(p.Default))
 		query.Del(p.Name)
 	}
 	g, err := s.o.Games.Parse(spec)
 	if err != nil {
-		s.Fail(w, r, badRequest(err))
-		return
+		return nil, badRequest(err)
 	}
 	id, variant := idOf(g.Spec())
-	// http.Redirect would make the address absolute.
 	location := root(r) + "play/" + id + "/" + url.PathEscape(variant)
 	if len(query) > 0 {
 		location += "?" + query.Encode()
 	}
-	w.Header().Set("Location", location)
-	w.WriteHeader(http.StatusSeeOther)
+	return &Answer{Status: statusSeeOther, Header: map[string]string{"Location": location}}, nil
 }
 
 // list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories

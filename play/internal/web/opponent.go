@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -20,13 +19,13 @@ const (
 
 // chosen returns the move of a machine. level names it. The parameter limit is the most time that it may take, in
 // milliseconds; a hint takes hintTime.
-func (s *Server) chosen(r *http.Request, at *state, level string) (move string, err error) {
+func (s *Server) chosen(r *Request, at *state, level string) (move string, err error) {
 	h, limit := at.History(), hintTime
 	l, err := player.ParseLevel(level)
 	if err != nil {
 		return "", err
 	}
-	if text := r.URL.Query().Get("limit"); text != "" {
+	if text := r.Parameters().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if most := int(maxMoveTime.Milliseconds()); err != nil || n < 1 || n > most {
 			return "", badRequest(fmt.Errorf("limit %q: expected milliseconds, from 1 to %d", text, most))

@@ -18,7 +18,6 @@ import (
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/session"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 )
 
 // maxPlies is the number of moves that a request may name.
@@ -27,12 +26,12 @@ const maxPlies = 2000
 // play returns the game and the play that a request describes: from is the position at which it
 // begins, in any form that notation.Parse reads (the initial position if it is missing), and
 // moves are the names of the moves since, with commas between them.
-func (s *Server) play(r *http.Request) (*served, *player.History, error) {
+func (s *Server) play(r *Request) (*served, *player.History, error) {
 	g, err := s.game(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	query := r.URL.Query()
+	query := r.Parameters()
 	h := player.NewHistory(g.g)
 	if from := query.Get("from"); from != "" {
 		a, err := notation.Parse(g.g, from, notation.AnyForm)
@@ -191,12 +190,12 @@ type state struct {
 const person = "person"
 
 // state returns the game that a request has.
-func (s *Server) state(r *http.Request) (*state, error) {
+func (s *Server) state(r *Request) (*state, error) {
 	g, h, err := s.play(r)
 	if err != nil {
 		return nil, err
 	}
-	query, at := r.URL.Query(), &state{g: g, seats: [2]string{person, person}}
+	query, at := r.Parameters(), &state{g: g, seats: [2]string{person, person}}
 	if query.Has("seats") {
 		first, second, _ := strings.Cut(query.Get("seats"), ",")
 		at.seats = [2]string{first, second}
@@ -262,7 +261,7 @@ func (at *state) begin(h *player.History) {
 
 // do does what a request asks for: what session.Do does, new (a new game), seat SIDE NAME (who plays a side), machine (the move of
 // a machine), hint, practise or next (the next mistake of a practice).
-func (s *Server) do(r *http.Request, at *state, action string) error {
+func (s *Server) do(r *Request, at *state, action string) error {
 	words := strings.Fields(action)
 	switch {
 	case action == "new":
@@ -304,7 +303,7 @@ func (s *Server) do(r *http.Request, at *state, action string) error {
 
 // view implements /view: the game after what the parameters do ask for, or at a position that find finds, and all that the page shows
 // of it.
-func (s *Server) view(r *http.Request) (any, error) {
+func (s *Server) view(r *Request) (any, error) {
 	at, err := s.state(r)
 	if err != nil {
 		return nil, err
@@ -316,7 +315,7 @@ func (s *Server) view(r *http.Request) (any, error) {
 	if found != at.History() {
 		at.begin(found)
 	}
-	for _, action := range r.URL.Query()["do"] {
+	for _, action := range r.Parameters()["do"] {
 		if err := s.do(r, at, action); err != nil {
 			return nil, err
 		}
@@ -484,12 +483,12 @@ const lineTime = time.Second
 
 // line implements /view/…/line: the squares that each move of a line changes. The line begins after the
 // play, with the moves that the parameter line names; if best is set, best play follows.
-func (s *Server) line(r *http.Request) (any, error) {
+func (s *Server) line(r *Request) (any, error) {
 	g, h, err := s.play(r)
 	if err != nil {
 		return nil, err
 	}
-	first, query := len(h.Names()), r.URL.Query()
+	first, query := len(h.Names()), r.Parameters()
 	if err := playAll(h, query.Get("line")); err != nil {
 		return nil, err
 	}

@@ -501,7 +501,7 @@ func TestLog(t *testing.T) {
 	var lines strings.Builder
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Log: log.New(&lines, "", 0)}))(t)
 	r := httptest.NewRequest("GET", "http://localhost/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J", nil)
-	s.Fail(httptest.NewRecorder(), r, errors.New("one\ntwo"))
+	s.failed(&Request{Path: r.URL.EscapedPath()}, errors.New("one\ntwo"))
 	if got, want := lines.String(), "/view/connectn/7-6-4%0aplay:%20all%20is%20well%1b[2J: one two\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -3,6 +3,8 @@
 package runpages
 
 import (
+	"bytes"
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -23,7 +25,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/web"
-	"github.com/treereduce/treereduce/play/internal/web/http"
 )
 
 //go:embed static
@@ -35,7 +36,7 @@ type Pages struct {
 	runs   []*watchedRun
 }
 
-// New makes the pages of the runs in those directories that have a file system.
+// New makes the pages of the runs in those directories that have a file system, and registers them.
 func New(server *web.Server, sources []web.Source) (web.Pages, error) {
 	p := &Pages{server: server}
 	for i := range sources {
@@ -43,21 +44,14 @@ func New(server *web.Server, sources []web.Source) (web.Pages, error) {
 			p.runs = append(p.runs, &watchedRun{source: &sources[i]})
 		}
 	}
-	return p, server.Parse(static, "static/*.html")
-}
-
-// Register implements web.Pages.
-func (p *Pages) Register(mux *http.ServeMux) {
-	mux.HandleFunc("GET /run", p.page)
-	mux.HandleFunc("GET /run/events", p.events)
-	mux.HandleFunc("GET /metrics", p.metrics)
-	p.server.Answer(mux, "/api/runs", func(*http.Request) (any, error) { return p.states(), nil })
+	server.Handle("/run", p.page)
+	server.Handle("/run/events", p.events)
+	server.Handle("/metrics", p.metrics)
+	server.HandleJSON("/api/runs", func(*web.Request) (any, error) { return p.states(), nil })
 	for _, file := range []string{"static/run.css", "static/run.js"} {
-		mux.HandleFunc("GET /"+file, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "max-age=3600")
-			http.ServeFileFS(w, r, static, file)
-		})
+		server.Handle("/"+file, func(*web.Request) (*web.Answer, error) { return web.File(static, file) })
 	}
+	return p, server.Parse(static, "static/*.html")
 }
 
 // A watchedRun is the run in a data directory, whose page is shown. Its journal is read at most once every
@@ -287,44 +281,45 @@ func tableOf(what string, lines []status.Line) runTable {
 }
 
 // metrics implements /metrics: the runs as metrics for Prometheus.
-func (p *Pages) metrics(w http.ResponseWriter, _ *http.Request) {
+func (p *Pages) metrics(*web.Request) (*web.Answer, error) {
 	var runs []metrics.Run
 	for _, a := range p.states() {
 		runs = append(runs, metrics.Run{Data: a.Data, Run: a.Journal})
 	}
-	w.Header().Set("Content-Type", metrics.ContentType)
-	metrics.Write(w, command.Version(), runs) // the client notices an error
+	var body bytes.Buffer
+	err := metrics.Write(&body, command.Version(), runs)
+	return &web.Answer{Status: 200, Header: map[string]string{"Content-Type": metrics.ContentType}, Body: body.Bytes()}, err
 }
 
-// run returns the run that a request names; nil if there is none, after an answer that says so.
-func (p *Pages) run(w http.ResponseWriter, r *http.Request) *watchedRun {
-	name := r.URL.Query().Get("data")
+// run returns the run that a request names.
+func (p *Pages) run(r *web.Request) (*watchedRun, error) {
+	name := r.Parameters().Get("data")
 	for _, run := range p.runs {
 		if run.source.Name == name {
-			return run
+			return run, nil
 		}
 	}
-	p.server.Fail(w, r, web.NotFound(fmt.Errorf("data directory %q is not served here", name)))
-	return nil
+	return nil, web.NotFound(fmt.Errorf("data directory %q is not served here", name))
 }
 
 // page implements /run: the page of a run.
-func (p *Pages) page(w http.ResponseWriter, r *http.Request) {
-	if run := p.run(w, r); run != nil {
-		state := p.state(run)
-		p.server.Write(w, r, "run.html", map[string]any{"Data": state.Data, "State": state.page,
-			"Events": strings.Replace(state.Link, "run", "run/events", 1)})
+func (p *Pages) page(r *web.Request) (*web.Answer, error) {
+	run, err := p.run(r)
+	if err != nil {
+		return nil, err
 	}
+	state := p.state(run)
+	return p.server.Page(r, "run.html", map[string]any{"Data": state.Data, "State": state.page, "Events": strings.Replace(state.Link, "run", "run/events", 1)})
 }
 
 // events implements /run/events: an event with the state of a run, as the page shows it,
 // whenever it changes. The stream ends when the game is solved.
-func (p *Pages) events(w http.ResponseWriter, r *http.Request) {
-	run := p.run(w, r)
-	if run == nil {
-		return
+func (p *Pages) events(r *web.Request) (*web.Answer, error) {
+	run, err := p.run(r)
+	if err != nil {
+		return nil, err
 	}
-	p.server.Stream(w, r, func(out *web.Stream, r *http.Request) error {
+	return p.server.Stream(func(ctx context.Context, out *web.Stream) error {
 		tick := time.NewTicker(readEvery)
 		defer tick.Stop()
 		for last := template.HTML(""); ; {
@@ -339,8 +334,8 @@ func (p *Pages) events(w http.ResponseWriter, r *http.Request) {
 				return nil
 			}
 			select {
-			case <-r.Context().Done():
-				return r.Context().Err()
+			case <-ctx.Done():
+				return ctx.Err()
 			case <-tick.C:
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,7 +23,7 @@ func gameCommands(games game.Kinds) []*cli.Command {
 		ArgsUsage: "[PLAYER PLAYER]",
 		Description: entrantHelp + "Without players, a human plays against a machine. A human is asked who moves first, and whether\n" +
 			"to play again; a machine then keeps its table. Without a human the first player moves first;\n" +
-			"in Network, always. A human enters moves, or help, undo, resign (the game) or quit (the program); the\n" +
+			"in Network, always. A human enters moves, or help, hint, undo, resign (the game) or quit (the program); the\n" +
 			"end of the input is quit, too.",
 		Flags: gameFlags(),
 	}, playGame)
@@ -73,7 +74,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if err != nil {
 		return err
 	}
-	l.console.Undo = true
+	l.console.Undo, l.console.Hint = true, l.hint
 	specs, err := specsOf(words)
 	if err != nil {
 		return err
@@ -93,6 +94,20 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 		err = nil
 	}
 	return command.Stopped(ctx, err)
+}
+
+// hintTime is the time of a search for a hint.
+const hintTime = time.Second
+
+// hint returns the best move: from the table in the data directory, the opening book, or by a search.
+func (l *lobby) hint(ctx context.Context, h *player.History) (string, error) {
+	levels := player.Levels()
+	best, err := l.make(ctx, entrantSpec{kind: "machine", level: &levels[len(levels)-1]})
+	if err != nil {
+		return "", err
+	}
+	defer best.Close()
+	return best.Move(ctx, h, hintTime)
 }
 
 // session is a series of games between two players, with the questions that a human is asked.

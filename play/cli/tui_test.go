@@ -3,12 +3,10 @@
 package play_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,8 +31,7 @@ func solvedHere(t *testing.T, words string) string {
 
 const board45 = "connectn --width 4 --height 5 --connect 3"
 
-// TestTUILost plays a game against a table, as in the README, and loses it: the screen shows the loss from
-// the first move on.
+// TestTUILost plays a game against a table, as in the README, by hints, and loses it as late as the analysis says.
 func TestTUILost(t *testing.T) {
 	const words = "play tui"
 	if page := must.Get(os.ReadFile("../../README.md"))(t); !strings.Contains(string(page), "    $ bin/"+words+"\n") {
@@ -43,24 +40,20 @@ func TestTUILost(t *testing.T) {
 	term := terminal.Start(t, solvedHere(t, board45), words, 80, 24)
 	term.Shows(`1  you move first\n`)
 	term.Types("2")
-	screen := term.Shows(`O \(you\) to move\n(.|\n)*you lose in \d+`)
-	lost := regexp.MustCompile(`you lose in (\d+)`)
-	for {
-		if !strings.Contains(screen, "O (you) to move") || !strings.Contains(screen, "from the table all_data") {
-			t.Fatal(screen)
-		}
-		// With the best moves, the loss comes as predicted.
-		best := regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1]
-		left := must.Get(strconv.Atoi(lost.FindStringSubmatch(screen)[1]))(t)
-		term.Types(best)
-		screen = term.Shows(fmt.Sprintf(`you have lost|O \(you\) to move\n(.|\n)*you lose in %d\b`, left-2))
-		if strings.Contains(screen, "you have lost") {
-			if !strings.Contains(screen, "after 11 moves") {
-				t.Errorf("it should last 11 moves:\n%s", screen)
-			}
-			break
-		}
+	term.Shows(`O \(you\) to move\n`)
+	term.Types("A")
+	if screen := term.Shows(`O: lose in 10`); !strings.Contains(screen, "from the table all_data") {
+		t.Error(screen)
 	}
+	term.Types("A")
+	for made := 1; made < 11; made += 2 {
+		term.Shows(`O \(you\) to move\n(.|\n)*last: .* by X`)
+		term.Types("H")
+		best := regexp.MustCompile(`Hint: (\S+)`).FindStringSubmatch(term.Shows(`Hint: \d`))[1]
+		term.Types(best)
+		term.Shows(`you have lost|O \(you\) to move\n`)
+	}
+	term.Shows("you have lost after 11 moves")
 	term.Types("qq")
 	term.Ends(0)
 }
@@ -77,7 +70,7 @@ func TestTUIStops(t *testing.T) {
 	}{
 		{large, "New game", "", "", nil, 130},
 		{large, "New game", "q", "-", nil, 0},
-		{large + "--you both", "not proven, [1-9]", "", "", nil, 130},
+		{large + "--you both", "to move", "A", "not proven, [1-9]", nil, 130},
 		{large + "--you none --time 1h", "is thinking", "", "", nil, 130},
 		{large + "--you none --time 1h", "is thinking", "", "", syscall.SIGTERM, 143},
 		{large + "--you both", "to move", "s", "save in: games.txt", nil, 130},
@@ -92,7 +85,7 @@ func TestTUIStops(t *testing.T) {
 			switch {
 			case tt.after == "-":
 			case tt.after != "":
-				term.Shows(regexp.QuoteMeta(tt.after))
+				term.Shows(tt.after)
 				fallthrough
 			default:
 				if tt.signal != nil {
@@ -125,13 +118,15 @@ func TestTUIAtOnce(t *testing.T) {
 // TestTUIResize checks that the text is beside the board or below it, depending on the window.
 func TestTUIResize(t *testing.T) {
 	term := terminal.Start(t, t.TempDir(), "play tui mnk --you both", 80, 24)
-	term.Shows(`(?m)^ 1  T9  T9  T9    tie in 9$`)
+	term.Shows("X to move")
+	term.Types("A")
+	term.Shows(`(?m)^ 1  T9  T9  T9    X: tie in 9$`)
 	for _, tt := range []struct {
 		columns, lines int
 		shows          string
 	}{
-		{40, 20, `(?m)^ 1  T9  T9  T9$(.|\n)*^ tie in 9$(.|\n)*^ L line  V values  C sides  N new$`},
-		{100, 30, `(?m)^ 1  T9  T9  T9    tie in 9$(.|\n)*- weaker$`},
+		{40, 20, `(?m)^ 1  T9  T9  T9$(.|\n)*^ X: tie in 9$(.|\n)*^ L line  A analyse  N new  \+ stronger$`},
+		{100, 30, `(?m)^ 1  T9  T9  T9    X: tie in 9$(.|\n)*- weaker(  S save)?`},
 		{20, 8, `(?m)^ 1  T9  T9  T9\n(.|\n)*^ \? help  Q quit$`},
 	} {
 		term.Resize(tt.columns, tt.lines)
@@ -146,6 +141,7 @@ func TestTUIResize(t *testing.T) {
 // TestTUIMouse clicks on a column and on a key.
 func TestTUIMouse(t *testing.T) {
 	term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
+	term.Types("A")
 	screen := term.Shows(`(?m)^    0   1   2 `)
 	row := strings.Count(screen[:strings.Index(screen, "    0   1   2")], "\n") + 1
 	term.Clicks(9, row-2) // any square of column 1
@@ -166,7 +162,7 @@ func TestTUINoColour(t *testing.T) {
 	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|9[0-7])[;m]`)
 	for value, want := range map[string]bool{"": true, "1": false, "please": false} {
 		term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24, "NO_COLOR="+value)
-		term.Shows("tie in 9")
+		term.Shows("X to move")
 		term.Types("01")
 		term.Shows("last: 1 by O")
 		term.Types("QQ")
@@ -182,7 +178,7 @@ func TestTUINoColour(t *testing.T) {
 func TestTUIGround(t *testing.T) {
 	for ground, colour := range map[string]string{"0000/0000/0000": "38;5;75;", "ffff/ffff/ffff": "38;5;25;"} {
 		term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
-		term.Shows("tie in 9")
+		term.Shows("X to move")
 		term.Types("\x1b]11;rgb:" + ground + "\x1b\\")
 		term.Types("0")
 		term.Shows("last: 0 by X")
@@ -204,7 +200,7 @@ func TestTUISleeps(t *testing.T) {
 	script := filepath.Join(dir, "script")
 	must.OK(t, os.WriteFile(script, []byte("set -m; play tui connectn --you both; echo asleep; fg >/dev/null; echo $?\n"), 0o666))
 	term := terminal.Start(t, dir, shell+" script", 80, 24)
-	term.Shows("tie in 9")
+	term.Shows("X to move")
 	term.Types("\x1a")
 	for range 500 {
 		if term.Wrote("asleep") {
@@ -215,7 +211,7 @@ func TestTUISleeps(t *testing.T) {
 	if !term.Wrote("asleep") {
 		t.Error("it does not go to sleep")
 	}
-	term.Shows("tie in 9")
+	term.Shows("X to move")
 	term.Types("0")
 	term.Shows("last: 0 by X")
 	term.Types("QQ")
@@ -249,9 +245,13 @@ func TestTUIFiles(t *testing.T) {
 // whose values it shows.
 func TestTUIThinks(t *testing.T) {
 	term := terminal.Start(t, solvedHere(t, board45), "play tui "+board45+" --you first --pace 1h", 80, 24)
-	screen := term.Shows(`you win in 11(.|\n)*best: `)
+	term.Shows("X \\(you\\) to move")
+	term.Types("A")
+	screen := term.Shows(`X: win in 11(.|\n)*best: `)
 	term.Types(regexp.MustCompile(`best: (\S+)`).FindStringSubmatch(screen)[1])
-	term.Shows(`O \(machine\) is thinking\n(.|\n)*you win in 10\n(.|\n)*best for O \(machine\): \d(.|\n)*values of moves: for O \(machine\)(.|\n)*\*\d L10`)
+	term.Shows("last: . by X") // the machine waits in an analysis
+	term.Types(" ")
+	term.Shows(`O: lose in 10\n(.|\n)*best for O: \d(.|\n)*values of moves: for O(.|\n)*\*\d L10`)
 	term.Types("\x03")
 	term.Ends(130)
 }
@@ -459,6 +459,7 @@ func TestTUILocale(t *testing.T) {
 	} {
 		t.Run(strings.Join(tt.env, " "), func(t *testing.T) {
 			term := terminal.Start(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
+			term.Types("A")
 			term.Shows(`not proven, \d+ moves ahead: \S+ [.…]`)
 			term.Types("s–ü\r") // the name of a file
 			term.Shows("saved in")

@@ -19,7 +19,8 @@ const maxLine = 256
 // A Console is the terminal of one or two Humans. It reads a line when Line is called. If
 // the call ends before the line is complete, the next call of Line returns that line.
 type Console struct {
-	Undo bool // humans may take back moves
+	Undo bool                                                  // humans may take back moves
+	Hint func(ctx context.Context, h *History) (string, error) // finds the best move; nil: humans get no hints
 
 	in     *bufio.Reader
 	out    io.Writer
@@ -70,6 +71,7 @@ func (c *Console) read() typed {
 // The words that a human may type instead of a move.
 const (
 	Help   = "help"
+	hint   = "hint"
 	undo   = "undo"
 	resign = "resign"
 	Quit   = "quit"
@@ -78,6 +80,7 @@ const (
 // words are these words, and what they do.
 var words = []struct{ word, means string }{
 	{Help, "list the moves and these words"},
+	{hint, "show the best move"},
 	{undo, "take back your last move"},
 	{resign, "give up the game"},
 	{Quit, "exit the program"},
@@ -95,7 +98,7 @@ func Word(line string) string {
 	}
 }
 
-// Human is a player who types the names of moves, or help, undo, resign or quit. All output
+// Human is a player who types the names of moves, or help, hint, undo, resign or quit. All output
 // to the human is complete lines, so that a log of it is readable without the input. For
 // input that is not a move, Human prints one line with what was expected, and asks again.
 type Human struct{ console *Console }
@@ -109,12 +112,12 @@ func NewHuman(c *Console) *Human {
 // Move returns the move that the human types. At the end of the input it returns ErrLeft;
 // if the console fails, an error that wraps ErrLeft and the cause.
 func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, error) {
-	for {
-		prompt := Who(h.Game(), h.Turn()) + " to move"
-		if h.Game().Values().Puzzle {
-			prompt = "your move"
-		}
-		if _, err := fmt.Fprintln(p.console.out, prompt); err != nil {
+	prompt := Who(h.Game(), h.Turn()) + " to move"
+	if h.Game().Values().Puzzle {
+		prompt = "your move"
+	}
+	for state := prompt; ; {
+		if _, err := fmt.Fprintln(p.console.out, state); err != nil {
 			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
 		line, err := p.console.Line(ctx)
@@ -144,6 +147,13 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		case word == Help:
 			p.help(h)
 			continue
+		case word == hint && p.console.Hint != nil:
+			best, err := p.console.Hint(ctx, h)
+			if err != nil {
+				return "", err
+			}
+			state = prompt + ". Hint: " + best
+			continue
 		case word == undo && p.console.Undo:
 			turn := h.Turn() // the other player may sit at another console, or be a machine
 			if n := h.Since(func(of game.Player) bool { return p.console.humans > 1 || of == turn }); n > 0 {
@@ -160,7 +170,7 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 // words returns the words that the human may type instead of a move.
 func (p *Human) words() (known []string) {
 	for _, w := range words {
-		if w.word != undo || p.console.Undo {
+		if (w.word != undo || p.console.Undo) && (w.word != hint || p.console.Hint != nil) {
 			known = append(known, w.word)
 		}
 	}

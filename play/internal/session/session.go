@@ -78,6 +78,12 @@ func (s *Session) Thinking() bool {
 	return !over && !s.People[s.h.Turn()] && !s.Waits()
 }
 
+// MayMove reports whether a person is to move.
+func (s *Session) MayMove() bool {
+	_, over := s.End()
+	return !over && s.person(s.h.Turn()) && !s.Thinking()
+}
+
 // Play makes a move; in a practice, it tries it. The moves that were taken back remain available if the first of them is
 // this one, and no machine answers.
 func (s *Session) Play(name string) error {
@@ -104,6 +110,9 @@ func (s *Session) moved() { s.Resigned, s.Hint = false, "" }
 // Undo takes back moves to where a person was last to move, or to the beginning; if no person plays, one move. A machine
 // that is then to move waits. Undo reports whether there was a move.
 func (s *Session) Undo() bool {
+	if s.Practice != nil {
+		return false
+	}
 	back := s.h.Since(func(p game.Player) bool { return s.person(p) || s.Persons() == 0 })
 	if back == 0 {
 		back = len(s.h.Names())
@@ -113,6 +122,9 @@ func (s *Session) Undo() bool {
 
 // Redo makes the moves again that one Undo takes back, and reports whether there was one.
 func (s *Session) Redo() bool {
+	if s.Practice != nil {
+		return false
+	}
 	h, to := s.Whole(), len(s.h.Names())+1
 	for to < len(h.Names()) && s.Persons() > 0 && !s.person(h.Mover(to)) {
 		to++
@@ -203,10 +215,9 @@ func (s *Session) Do(action string) error {
 	return nil
 }
 
-// Can reports whether it makes sense to undo, redo, swap, pause, hint or resign.
+// Can reports whether it makes sense to undo, redo, swap, pause, hint, resign or practise.
 func (s *Session) Can(action string) bool {
-	_, over := s.End()
-	person, made := s.person(s.h.Turn()), len(s.h.Names())
+	made := len(s.h.Names())
 	switch action {
 	case "undo":
 		return made > 0
@@ -216,10 +227,13 @@ func (s *Session) Can(action string) bool {
 		return s.Persons() == 1
 	case "pause":
 		return s.Persons() == 0 || s.Persons() == 1 && (s.Analysing || s.Paused || !s.People[s.h.Turn()] && s.Waits())
+	case "practise":
+		_, over := s.End()
+		return over || s.Practice != nil
 	case "hint":
-		return !over && person
+		return s.MayMove()
 	case "resign":
-		return !over && person && made > 0
+		return s.MayMove() && made > 0 && !s.Analysing
 	}
 	return false
 }
@@ -287,17 +301,11 @@ func (s *Session) text(e End) string {
 	if e.Reason == referee.Resigned {
 		after += ": " + s.Who(winner.Other()) + " resigned"
 	}
-	return s.Winner(winner, "has won", "you have won", "you have lost") + after
-}
-
-// Winner says that a player wins: with the name and these words or, if only one player is a person, that this one wins or
-// loses.
-func (s *Session) Winner(p game.Player, wins, win, lose string) string {
 	switch {
 	case !s.only():
-		return player.Who(s.h.Game(), p) + " " + wins
-	case s.People[p]:
-		return win
+		return player.Who(s.h.Game(), winner) + " has won" + after
+	case s.People[winner]:
+		return "you have won" + after
 	}
-	return lose
+	return "you have lost" + after
 }

@@ -36,7 +36,7 @@ const markWidth = 3
 // size stays the same; if that does not fit, as wide as necessary; if that does not fit, without marks.
 func (m *model) board() grid {
 	for _, least := range []int{markWidth, 0} {
-		if b := m.grid(m.marks, least); b.width() <= m.width-2*margin {
+		if b := m.grid(m.values(), least); b.width() <= m.width-2*margin {
 			return b
 		}
 	}

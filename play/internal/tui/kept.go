@@ -16,10 +16,10 @@ import (
 
 // settings are what is kept, besides an unfinished game, until the next start.
 type settings struct {
-	Level  string   `json:"level,omitempty"`  // that the user has chosen
-	People *[2]bool `json:"people,omitempty"` // whether First and Second were people in the last new game
-	Values bool     `json:"values"`           // moves are marked
-	Line   bool     `json:"line"`             // best play is shown
+	Level   string   `json:"level,omitempty"`  // that the user has chosen
+	People  *[2]bool `json:"people,omitempty"` // whether First and Second were people in the last new game
+	Analyse bool     `json:"analyse"`          // the mode
+	Line    bool     `json:"line"`             // best play is shown
 }
 
 // readSettings reads a file of settings. A missing file has the settings s.
@@ -88,7 +88,7 @@ func (m *model) recall() {
 // apply applies settings. The options of the command line take precedence.
 func (m *model) apply(s settings, level int) {
 	m.settings = s
-	m.marks, m.line = s.Values, s.Line
+	m.Analysing, m.line = s.Analyse, s.Line
 	if s.Level != "" && m.o.Level.Name == "" && m.o.Level.Depth == 0 && m.o.Level.Time == 0 {
 		m.level = level
 	}
@@ -108,7 +108,7 @@ func choiceOf(seats [2]bool) int {
 func (m *model) keep() error {
 	var err error
 	if m.o.Settings != "" {
-		m.settings.Values, m.settings.Line = m.marks, m.line
+		m.settings.Line = m.line
 		var text []byte
 		if text, err = json.MarshalIndent(m.settings, "", "  "); err == nil {
 			err = replace(m.o.Settings, append(text, '\n'))

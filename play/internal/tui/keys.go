@@ -25,30 +25,33 @@ import (
 type command struct {
 	key   string // a capital letter, or another character
 	label string // in the last lines of the screen; "": only in the help
+	when  string // what session.Can names if the label is shown only then
 	help  string
 	do    func(m *model) tea.Cmd
 }
 
 // commands are listed in the order of the last lines of the screen.
 var commands = []command{
-	{"?", "help", "this list, and the rules", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
-	{"Q", "quit", "quit; so does Ctrl-C", (*model).quit},
-	{"U", "undo", "undo the last move", (*model).undo},
-	{"R", "redo", "redo", (*model).redo},
-	{"H", "hint", "select the best move", (*model).hint},
-	{"L", "line", "show or hide best play", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
-	{"V", "values", "show or hide the values of moves", func(m *model) tea.Cmd { m.marks = !m.marks; return nil }},
-	{"C", "sides", "swap sides with the machine", (*model).sides},
-	{"N", "new", "start a new game", func(m *model) tea.Cmd {
+	{"?", "help", "", "this list, and the rules", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
+	{"Q", "quit", "", "quit; so does Ctrl-C", (*model).quit},
+	{"U", "undo", "", "undo the last move", (*model).undo},
+	{"R", "redo", "", "redo", (*model).redo},
+	{"H", "hint", "", "select the best move", (*model).hint},
+	{"L", "line", "", "show or hide best play in an analysis", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
+	{"A", "analyse", "", "show the values of moves; again: play without them", (*model).analyse},
+	{"C", "sides", "swap", "swap sides with the machine", func(m *model) tea.Cmd { return m.do("swap") }},
+	{"G", "resign", "resign", "give up the game", func(m *model) tea.Cmd { return m.do("resign") }},
+	{"P", "practise", "practise", "after a game: try the mistakes again; then: the next one", (*model).practise},
+	{"N", "new", "", "start a new game", func(m *model) tea.Cmd {
 		m.mode = choosing
 		m.choice = choiceOf(m.People)
 		return m.arrive()
 	}},
-	{"+", "stronger", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
-	{"-", "weaker", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
-	{"S", "save", "save the game to a file", func(m *model) tea.Cmd { return m.ask("save in: ", m.save) }},
-	{"O", "open", "continue the last game of a file", (*model).open},
-	{" ", "", "pause or resume the machine", (*model).pause},
+	{"+", "stronger", "", "stronger machine", func(m *model) tea.Cmd { return m.grade(1) }},
+	{"-", "weaker", "", "weaker machine", func(m *model) tea.Cmd { return m.grade(-1) }},
+	{"S", "save", "", "save the game to a file", func(m *model) tea.Cmd { return m.ask("save in: ", m.save) }},
+	{"O", "open", "", "continue the last game of a file", (*model).open},
+	{" ", "", "", "pause or resume the machine", (*model).pause},
 }
 
 // ask starts the input of a file name, for which do is called. It offers the one before.
@@ -158,7 +161,7 @@ func (m *model) paste(text string) tea.Cmd {
 		m.typed, m.clicked = "", nil
 		var cmds []tea.Cmd
 		for name := range strings.FieldsFuncSeq(text, separates) {
-			if !m.mayMove() {
+			if !m.MayMove() {
 				m.show("", m.cannot(""))
 				break
 			}
@@ -200,6 +203,9 @@ func (m *model) playingKey(name, text string) tea.Cmd {
 	case "enter", "ctrl+j": // a terminal may paste the end of a line as the latter
 		return m.enter()
 	case "esc":
+		if m.Practice != nil && m.selected < 0 {
+			return m.do("stop")
+		}
 		m.selectMove(-1)
 		m.show("", nil)
 	case "backspace":
@@ -226,7 +232,7 @@ func (m *model) typedKey(text string) tea.Cmd {
 		return nil
 	case len(m.starting(m.typed+text)) > 0, m.typed != "" && !unicode.IsUpper(r):
 		return m.typeOn(text)
-	case m.initials[r] && m.mayMove() && slices.ContainsFunc(m.moves, long):
+	case m.initials[r] && m.MayMove() && slices.ContainsFunc(m.moves, long):
 		return m.typeOn(text) // refused, but kept, so that the following keys are not taken for the beginning of a name
 	}
 	name := strings.Replace(string(unicode.ToUpper(r)), "=", "+", 1)
@@ -238,13 +244,10 @@ func (m *model) typedKey(text string) tea.Cmd {
 	return commands[i].do(m)
 }
 
-// mayMove reports whether a person is to move.
-func (m *model) mayMove() bool { return !m.over && m.People[m.History().Turn()] }
-
 // starting returns the moves whose names start with text, if a person is to move.
 func (m *model) starting(text string) (which []int) {
 	for i, mv := range m.moves {
-		if m.mayMove() && strings.HasPrefix(mv.Name, text) {
+		if m.MayMove() && strings.HasPrefix(mv.Name, text) {
 			which = append(which, i)
 		}
 	}
@@ -256,7 +259,7 @@ func (m *model) cannot(text string) error {
 	switch {
 	case m.over:
 		return errors.New("the game is over: N starts a new one, U undoes a move")
-	case !m.mayMove():
+	case !m.MayMove():
 		return fmt.Errorf("%s is to move", m.Who(m.History().Turn()))
 	}
 	return fmt.Errorf("no move starts with %q", text)
@@ -296,7 +299,7 @@ func (m *model) match() int {
 // enter plays the typed move or, if nothing is typed, the selected one.
 func (m *model) enter() tea.Cmd {
 	switch {
-	case !m.mayMove():
+	case !m.MayMove():
 		m.show("", m.cannot(""))
 	case m.typed != "" && !slices.ContainsFunc(m.moves, func(mv game.Move) bool { return mv.Name == m.typed }):
 		if m.match() > 0 {
@@ -361,7 +364,7 @@ func (m *model) click(x, y int) tea.Cmd {
 // one, it is played. Otherwise the first is selected, and another click on the same square selects
 // the next, or plays the only one.
 func (m *model) clickSquare(at board.Place) tea.Cmd {
-	if !m.mayMove() {
+	if !m.MayMove() {
 		m.show("", m.cannot(""))
 		return nil
 	}

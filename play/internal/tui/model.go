@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
@@ -37,7 +36,6 @@ type model struct {
 
 	levels []level
 	level  int
-	marks  bool // moves are marked
 	line   bool // best play is shown
 
 	// The position: its moves, and the advice so far.
@@ -103,6 +101,7 @@ type (
 	moved struct {
 		turn int
 		name string
+		hint bool // it was chosen for a person who asked for it
 		err  error
 	}
 	judged struct {
@@ -129,7 +128,7 @@ func newModel(o Options) *model {
 	}
 	options.Memory /= 2 // analyzer and opponent have a table each
 	m := &model{
-		o: o, g: o.Game, width: 80, height: 24, dark: true, marks: true,
+		o: o, g: o.Game, width: 80, height: 24, dark: true,
 		analyzer: analysis.New(o.Game, o.Table, o.Book, options),
 		opponent: &opponent{g: o.Game, table: o.Table, book: o.Book, options: options, seed: o.Seed},
 		initials: make(map[rune]bool), cancel: func() {},
@@ -141,7 +140,6 @@ func newModel(o Options) *model {
 		seats, m.mode = *o.Seats, playing
 	}
 	m.Session = session.New(player.NewHistory(m.g), seats)
-	m.settings = settings{Values: true}
 	m.recall()
 	return m
 }
@@ -242,9 +240,12 @@ func (m *model) arrive() tea.Cmd {
 	return m.think()
 }
 
+// values reports whether the values of moves are shown: in an analysis, and in a practice after the right move.
+func (m *model) values() bool { return m.Analysing && (m.Practice == nil || m.Right(m.advice)) }
+
 // advise continues the advice.
 func (m *model) advise() tea.Cmd {
-	if m.advice.Done || m.over || m.thinking && !m.advice.Table {
+	if m.advice.Done || m.over || !m.Analysing || m.thinking && !m.advice.Table {
 		return nil
 	}
 	ctx, a, z := m.ctx, m.advice, m.analyzer
@@ -288,20 +289,32 @@ func (a advised) next() tea.Msg {
 
 // think starts the machine's choice of a move.
 func (m *model) think() tea.Cmd {
-	turn, ctx, h, l, op, pace := m.turn, m.ctx, m.History().Clone(), m.levels[m.level], m.opponent, m.o.Pace
+	return m.choose(m.levels[m.level].Level, m.o.Pace, 0)
+}
+
+// choose starts the choice of a move at a level, which takes at least pace, and at most limit unless that is 0. If pace is 0, it is a
+// hint.
+func (m *model) choose(l player.Level, pace, limit time.Duration) tea.Cmd {
+	turn, ctx, h, op, hint := m.turn, m.ctx, m.History().Clone(), m.opponent, limit > 0
 	return func() tea.Msg {
 		least := time.After(pace)
-		name, err := op.move(ctx, h, l)
+		name, err := op.move(ctx, h, l, limit)
 		select {
 		case <-least:
 		case <-ctx.Done():
 		}
-		return moved{turn, name, err}
+		return moved{turn, name, hint, err}
 	}
 }
 
 // moved handles the machine's choice.
 func (m *model) moved(msg moved) tea.Cmd {
+	if msg.hint {
+		m.selectMove(slices.IndexFunc(m.moves, func(mv game.Move) bool { return mv.Name == msg.name }))
+		m.Hint = msg.name
+		m.show("", msg.err)
+		return nil
+	}
 	if msg.err != nil {
 		m.Paused = true
 		m.show("", fmt.Errorf("the machine cannot move: %w", msg.err))
@@ -317,6 +330,10 @@ func (m *model) play(name string) tea.Cmd {
 		return nil
 	}
 	m.show("", nil)
+	if m.Practice != nil { // it is the same position
+		m.selectMove(-1)
+		return nil
+	}
 	return m.arrive()
 }
 
@@ -336,11 +353,33 @@ func (m *model) moveTo(other bool, message string) tea.Cmd {
 	return m.arrive()
 }
 
-// sides exchanges the sides of the players.
-func (m *model) sides() tea.Cmd {
-	if err := m.Swap(); err != nil {
-		m.show(err.Error(), nil)
+// analyse begins or ends an analysis.
+func (m *model) analyse() tea.Cmd {
+	return m.do(map[bool]string{true: "play", false: "analyse"}[m.Analysing])
+}
+
+// do does what the session calls action.
+func (m *model) do(action string) tea.Cmd {
+	err := m.Do(action)
+	m.settings.Analyse = m.Analysing
+	m.show("", err)
+	return m.arrive()
+}
+
+// practise begins a practice of the mistakes that were found, or goes to the next one.
+func (m *model) practise() tea.Cmd {
+	switch {
+	case m.Practice == nil && m.judged == nil:
+		m.show("mistakes are found at the end of a game", nil)
 		return nil
+	case m.Practice == nil:
+		if err := m.Practise(m.judged); err != nil {
+			m.show(err.Error(), nil)
+			return nil
+		}
+		m.Analyse(true)
+	default:
+		m.Next(m.advice)
 	}
 	m.show("", nil)
 	return m.arrive()
@@ -371,33 +410,23 @@ func (m *model) grade(by int) tea.Cmd {
 	return nil
 }
 
-// hint selects the best move.
+// hintTime is the time of a search for a hint.
+const hintTime = time.Second
+
+// hint selects the best move, once it is found.
 func (m *model) hint() tea.Cmd {
-	switch {
-	case m.over:
-		m.show("the game is over", nil)
-	case m.advice.Best < 0:
-		m.show("nothing is known yet", nil)
-	default:
-		m.selected, m.typed, m.clicked = m.advice.Best, "", nil
-		text := m.moves[m.advice.Best].Name + " is best"
-		if !m.advice.Done && !m.advice.Known {
-			text += " so far"
-		}
-		switch o := m.advice.Moves[m.advice.Best]; {
-		case o.Known:
-			text += ": " + m.worth(o.Worth)
-		case o.Depth > 0:
-			text += fmt.Sprintf(": %s, %s ahead", scoreText(o.Score), numfmt.Count(o.Depth, "move"))
-		}
-		m.show(text, nil)
+	if !m.Can("hint") {
+		m.show("", m.cannot(""))
+		return nil
 	}
-	return nil
+	levels := player.Levels()
+	return m.choose(levels[len(levels)-1], 0, hintTime)
 }
 
 // begin begins a new game.
 func (m *model) begin(seats [2]bool) tea.Cmd {
-	m.Session, m.mode, m.saved = session.New(player.NewHistory(m.g), seats), playing, []string{}
+	m.adoptSession(player.NewHistory(m.g), seats)
+	m.mode, m.saved = playing, []string{}
 	m.settings.People = &seats
 	m.show("", nil)
 	return m.arrive()
@@ -454,8 +483,16 @@ func (m *model) adopt(name string, p referee.Played) error {
 			return err
 		}
 	}
-	m.Session, m.saved, m.mode = session.New(h, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName}), p.Moves, playing
+	m.adoptSession(h, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName})
+	m.saved, m.mode = p.Moves, playing
 	return nil
+}
+
+// adoptSession begins a session, in the mode of the one before.
+func (m *model) adoptSession(h *player.History, seats [2]bool) {
+	analysing := m.Analysing
+	m.Session = session.New(h, seats)
+	m.Analysing = analysing
 }
 
 // quit quits, unless there is a play that is not saved: then it asks once.

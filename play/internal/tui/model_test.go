@@ -42,6 +42,7 @@ func start(t testing.TB, spec string, change func(o *Options)) *model {
 		change(&o)
 	}
 	m := newModel(o)
+	m.Analysing = o.Seats == twoPeople
 	t.Cleanup(m.close)
 	perform(t, m, m.Init())
 	return m
@@ -145,8 +146,8 @@ func cells(m *model) [][]*uv.Cell {
 func TestDraw(t *testing.T) {
 	const footer = `
  ? help  Q quit  U undo  R redo  H hint
- L line  V values  C sides  N new
- + stronger  - weaker  S save  O open
+ L line  A analyse  N new  + stronger
+ - weaker  S save  O open
 `
 	for _, tt := range []struct{ spec, keys, screen string }{
 		{three, "01", `
@@ -157,14 +158,14 @@ func TestDraw(t *testing.T) {
     0   1   2
    W7  W7  T7
  X to move
- X wins in 7
+ X: win in 7
  best: 0
  by search
  last: 1 by O
  *0 W7   1 W7   2 T7
  W7: win in 7 moves; L loss, T tie
 `},
-		{three, "01v", `
+		{three, "01a", `
  Connect 3 on 3×3
     .   .   .
     .   .   .
@@ -181,7 +182,7 @@ func TestDraw(t *testing.T) {
  2  W5   X  W5
  3  W5  T7  W5
  X to move
- X wins in 5
+ X: win in 5
  best: a1
  by search
  last: b1 by O
@@ -198,7 +199,7 @@ func TestDraw(t *testing.T) {
         0   2
         0   1
  row 1 to move
- row 1 wins
+ row 1: win
  best: 4
  by search
  last: 0 by row 0
@@ -211,7 +212,7 @@ func TestDraw(t *testing.T) {
  1   -  W1
  2  W1  W1
  second to move
- second wins in 1
+ second: win in 1
  best: a2-
  by search
  last: a1- by first
@@ -225,7 +226,7 @@ func TestDraw(t *testing.T) {
  1   >  W3
  2  L4   ^
  > to move
- > wins in 3
+ >: win in 3
  best: a1r b2l b1r
  by search
   a1d L4  *a1r W3
@@ -235,7 +236,11 @@ func TestDraw(t *testing.T) {
 		m := start(t, tt.spec, nil)
 		m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
 		keys(t, m, tt.keys)
-		want(t, m, tt.screen+footer)
+		bottom := footer
+		if !m.Analysing { // the key of resign
+			bottom = strings.Replace(footer, "N new  + stronger\n ", "G resign  N new\n + stronger  ", 1)
+		}
+		want(t, m, tt.screen+bottom)
 	}
 }
 
@@ -244,18 +249,19 @@ func TestBook(t *testing.T) {
 	g := solved.Game(t, three)
 	m := newModel(Options{Game: g, Book: testbook.New(t, g.(game.Layered), 2), Seats: twoPeople})
 	defer m.close()
+	m.Analysing = true
 	m.arrive()
 	want(t, m, `
  Connect 3 on 3×3
     .   .   .    X to move
-    .   .   .    tie in 9
+    .   .   .    X: tie in 9
     .   .   .    best: 0
     0   1   2    from the opening book
    T9  T9  T9
                  *0 T9   1 T9   2 T9
                  W7: win in 7 moves; L loss, T tie
- ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
- + stronger  - weaker  S save  O open
+ ? help  Q quit  U undo  R redo  H hint  L line  A analyse  N new  + stronger
+ - weaker  S save  O open
 `)
 }
 
@@ -268,12 +274,12 @@ func TestDrawWidths(t *testing.T) {
 	want(t, m, `
  Connect 2 on 12×2
     .   .   .   .   .   .   .   .   .   .   .   .    O to move
-    X   .   .   .   .   .   .   .   .   .   .   .    X wins in 2
+    X   .   .   .   .   .   .   .   .   .   .   .    O: lose in 2
     0   1   2   3   4   5   6   7   8   9  10  11    best: 0
    L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    by search
                                                      last: 0 by X
                                                      *0 L2   1 L2   2 L2   3 L2   4 L2
- ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new  + stronger
+ ? help  Q quit  U undo  R redo  H hint  L line  A analyse  N new  + stronger  - weaker
 `)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
 	expect(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
@@ -289,6 +295,7 @@ func TestDrawUnproven(t *testing.T) {
 	} {
 		m := newModel(Options{Game: solved.Game(t, spec), Seats: twoPeople})
 		defer m.close()
+		m.Analysing = true
 		m.arrive()
 		m.Update(tea.WindowSizeMsg{Width: 40, Height: 30})
 		m.advice.Best = min(3, len(m.moves)-1)
@@ -297,8 +304,6 @@ func TestDrawUnproven(t *testing.T) {
 		}
 		expect(t, m, part)
 		expect(t, m, "not proven, 0 moves ahead …")
-		keys(t, m, "h")
-		expect(t, m, m.moves[m.advice.Best].Name+" is best so far")
 	}
 }
 
@@ -308,6 +313,7 @@ func TestDrawUnproven(t *testing.T) {
 func TestDrawSearch(t *testing.T) {
 	m := newModel(Options{Game: solved.Game(t, "connectn width=5 height=4 connect=4"), Seats: twoPeople})
 	defer m.close()
+	m.Analysing = true
 	m.arrive()
 	m.advice.Worth = analysis.Worth{Score: 21, Depth: 12}
 	m.advice.Best, m.advice.Nodes, m.advice.Time = 1, 3e6, 2*time.Second
@@ -330,7 +336,7 @@ func TestDrawSearch(t *testing.T) {
                           3    ?
                           4   L4 ····················
                          W7: win in 7 moves; L loss, T tie
- ? help  Q quit  U undo  R redo  H hint  L line  V values  C sides  N new
+ ? help  Q quit  U undo  R redo  H hint  L line  A analyse  N new  + stronger
 `)
 	for lines, row := range map[int]string{
 		15: "\n  0 -120 ▋·······  *1  +21 ██████··\n",
@@ -339,8 +345,6 @@ func TestDrawSearch(t *testing.T) {
 		m.Update(tea.WindowSizeMsg{Width: 43, Height: lines})
 		expect(t, m, row)
 	}
-	keys(t, m, "h")
-	expect(t, m, "1 is best so far: +21, 11 moves ahead")
 	for i := range m.advice.Moves {
 		m.advice.Moves[i].Known = true
 	}
@@ -408,10 +412,10 @@ func TestEnd(t *testing.T) {
 	} {
 		m := start(t, three, nil)
 		keys(t, m, tt.keys)
-		m.People = *tt.seats
+		m.People, m.Analysing = *tt.seats, false
 		expect(t, m, tt.end)
 		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
-		expect(t, m, ": 1: tie in 8 → lose in 8; better: ")
+		expect(t, m, "O played 1: tie in 8 → lose in 8; better: ")
 		reversed := 0
 		for y, line := range cells(m) {
 			for x, c := range line {
@@ -509,7 +513,7 @@ func TestTypingEarly(t *testing.T) {
 // commands, in every turn.
 func TestSmallLetters(t *testing.T) {
 	m := start(t, "mnk width=3 height=3 connect=3", nil)
-	m.People, m.Paused = *youSecond, true
+	m.People, m.Paused, m.Analysing = *youSecond, true, false
 	keys(t, m, "c")
 	if m.People != *youSecond {
 		t.Error("c has changed sides")
@@ -679,20 +683,59 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestHint checks that a hint selects the best move.
+// TestHint checks that a hint selects the best move, and that a game has no values until it is analysed.
 func TestHint(t *testing.T) {
-	m := start(t, three, nil)
-	keys(t, m, "0102")
-	m.People = *youFirst
-	for seats, words := range map[*[2]bool]string{youSecond: "you lose in 1", twoPeople: "X wins in 1", watching: "X wins in 1"} {
-		m.People = *seats
-		expect(t, m, words)
+	m := start(t, three, func(o *Options) { o.Seats = youFirst })
+	m.Paused = true
+	keys(t, m, "0h") // it is the turn of the machine
+	expect(t, m, "O (machine) is to move")
+	m.People = *twoPeople
+	keys(t, m, "102h")
+	expect(t, m, "X to move. Hint: 0")
+	if got := text(m); strings.Contains(got, "win") || strings.Contains(got, "W1") {
+		t.Errorf("a game has values:\n%s", got)
 	}
-	m.People = *youFirst
-	keys(t, m, "vh")
-	expect(t, m, "0 is best: you win in 1")
-	keys(t, m, "<enter>")
-	expect(t, m, "you have won after 5 moves")
+	keys(t, m, "a")
+	expect(t, m, "X: win in 1")
+	expect(t, m, "*0 W1")
+	keys(t, m, "ah<enter>")
+	expect(t, m, "X has won after 5 moves")
+}
+
+// TestResign checks that the end of a game by resignation is judged, and can be analysed.
+func TestResign(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Depth: 4} })
+	keys(t, m, "g")
+	expect(t, m, "resign: there is no player who can resign here")
+	keys(t, m, "0g")
+	expect(t, m, "you have lost after 2 moves: X (you) resigned")
+	expect(t, m, "X: 1 move, 0 mistakes.")
+	keys(t, m, "0a")
+	expect(t, m, "X to move")
+	expect(t, m, "X: ")
+	keys(t, m, "2u")
+	if len(m.History().Names()) != 2 {
+		t.Error(m.History().Names())
+	}
+}
+
+// TestPractise puts a mistake of a play right at the second try.
+func TestPractise(t *testing.T) {
+	m := start(t, three, nil)
+	keys(t, m, "p")
+	expect(t, m, "mistakes are found at the end of a game")
+	keys(t, m, "01010")
+	expect(t, m, "X: 3 moves, 0 mistakes. O: 2 moves, 1 mistake.")
+	for _, step := range []struct{ keys, says string }{
+		{"p", "Mistake 1 of 1. Find a move with which O"}, {"1", "1 is wrong: lose in 8. Try another"}, {"2", "2 is right: tie in 8."}, {"u", "2 is right"}, {"p", "0 of 1 found at the first try."},
+		{"<esc>", "X has won after 5 moves"},
+	} {
+		keys(t, m, step.keys)
+		expect(t, m, step.says)
+		if values := strings.Contains(text(m), "T8"); values != strings.HasPrefix(step.says, "2 is right") {
+			t.Errorf("%s: values: %v\n%s", step.keys, values, text(m))
+		}
+	}
 }
 
 // clickOn clicks at what means this: a link, or a square.
@@ -719,6 +762,7 @@ func TestPaths(t *testing.T) {
 	clicked := func(spec string, squares ...board.Place) *model { // without the search of the positions
 		m := newModel(Options{Game: solved.Game(t, spec), Search: search.Options{Memory: 1 << 20}, Seats: twoPeople})
 		t.Cleanup(m.close)
+		m.Analysing = true
 		m.Init()
 		for _, square := range squares {
 			clickOn(t, m, square)
@@ -800,7 +844,7 @@ func TestHelp(t *testing.T) {
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
 	keys(t, m, "?")
 	expect(t, m, "longer one with Enter\n")
-	keys(t, m, strings.Repeat("<down>", 33))
+	keys(t, m, strings.Repeat("<down>", 38))
 	expect(t, m, "* ?      the best move; nothing known\n          yet\n")
 	keys(t, m, strings.Repeat("<down>", 200))
 	expect(t, m, "  0 1 2 3 4 5 6\n Esc closes") // the end of the rules
@@ -891,6 +935,7 @@ func TestFilesRefused(t *testing.T) {
 func TestProgress(t *testing.T) {
 	m := newModel(Options{Game: solved.Game(t, "connectn width=8 height=7 connect=4"), Seats: twoPeople})
 	defer m.close()
+	m.Analysing = true
 	cmd := m.arrive()
 	for reports := 0; reports < 2; { // of one step
 		if m.advice.Time > 10*time.Second {
@@ -950,6 +995,7 @@ func TestTableFails(t *testing.T) {
 	tab := solved.Table(t, solved.Game(t, three))
 	tab.Close()
 	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Level, o.Seats = tab, "there", player.Level{}, youSecond })
+	keys(t, m, "a")
 	expect(t, m, "by search:")
 	if len(m.Moves()) != 1 {
 		t.Error(m.Moves())

@@ -63,8 +63,8 @@ type opponent struct {
 	searcher *search.Searcher // made when it is first needed
 }
 
-// move returns the move that the opponent makes at a level.
-func (op *opponent) move(ctx context.Context, h *player.History, l level) (string, error) {
+// move returns the move that the opponent makes at a level, after at most limit unless that is 0.
+func (op *opponent) move(ctx context.Context, h *player.History, l player.Level, limit time.Duration) (string, error) {
 	op.working.Lock()
 	defer op.working.Unlock()
 	if ctx.Err() != nil {
@@ -82,7 +82,7 @@ func (op *opponent) move(ctx context.Context, h *player.History, l level) (strin
 		}
 	}
 	op.seed++
-	return player.NewLevel(op.searcher, nil, l.Level, op.seed).Move(ctx, h, 0)
+	return player.NewLevel(op.searcher, nil, l, op.seed).Move(ctx, h, limit)
 }
 
 // close waits until the current move is chosen, and prevents further ones.

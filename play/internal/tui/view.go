@@ -15,9 +15,10 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/session"
 )
 
 // A colour is one of 256 for a dark background, and one for a light background.
@@ -161,7 +162,7 @@ func (m *model) draw() *lipgloss.Canvas {
 // keys returns the keys and what they do.
 func (m *model) keys() (keys []string) {
 	for _, c := range commands {
-		if c.label != "" {
+		if c.label != "" && (c.when == "" || m.Can(c.when)) {
 			link := "key:" + c.key
 			keys = append(keys, m.in(plain).Bold(true).Hyperlink(link).Render(c.key+" ")+m.in(quiet).Hyperlink(link).Render(c.label))
 		}
@@ -202,7 +203,13 @@ func (p *panel) state(beside bool) {
 	m := p.m
 	text, c := m.state()
 	p.add(m.in(c).Bold(true).Render(text))
-	if m.marks && !m.over {
+	if m.Practice != nil {
+		task, verdict := m.Asked(m.advice)
+		p.say(plain, task)
+		p.say(plain, verdict)
+		p.say(quiet, "P: the next one; Esc: the end")
+	}
+	if m.values() && !m.over {
 		p.advice()
 	}
 	if names := m.History().Names(); len(names) > 0 {
@@ -223,21 +230,16 @@ func (p *panel) state(beside bool) {
 
 // mistakes adds the mistakes of a play that is over.
 func (p *panel) mistakes() {
-	m, none, known := p.m, true, true
+	m := p.m
 	for i, j := range m.judged {
-		known = known && j.Known()
 		if j.Mistake {
-			none = false
-			p.say(losing, fmt.Sprintf("move %d, %s: %s", i+1, m.Who(m.History().Mover(i)), j.Text(m.g, m.History().At(i))))
+			p.say(losing, fmt.Sprintf("move %d: %s", i+1, session.Mistake(m.History(), i, j)))
 		}
 	}
-	switch {
-	case m.judged == nil:
+	if m.judged == nil {
 		p.say(quiet, "looking for mistakes …")
-	case !known:
-		p.say(quiet, "not all moves were judged in time")
-	case none:
-		p.say(quiet, "no mistakes")
+	} else {
+		p.say(quiet, session.Judged(m.History(), m.judged))
 	}
 }
 
@@ -265,7 +267,7 @@ func (p *panel) advice() {
 	m, a := p.m, p.m.advice
 	switch {
 	case a.Known:
-		p.say(colourOf(analysis.ResultOf(m.g, a.Position, a.Value)), m.worth(a.Worth))
+		p.say(colourOf(analysis.ResultOf(m.g, a.Position, a.Value)), player.Who(m.g, m.History().Turn())+": "+a.Text(m.g, a.Position))
 	case m.thinking:
 	default:
 		text := fmt.Sprintf("not proven, %s ahead", numfmt.Count(a.Depth, "move"))
@@ -278,7 +280,7 @@ func (p *panel) advice() {
 		p.say(quiet, text)
 	}
 	of := ""
-	if !m.mayMove() {
+	if !m.MayMove() {
 		of = " for " + m.Who(m.History().Turn())
 	}
 	if a.Best >= 0 {
@@ -313,7 +315,7 @@ var barWidths = []int{20, 12, 8, 4, 0}
 // for all, it adds those around the selected one.
 func (p *panel) moves() {
 	m, space, widths := p.m, p.height-len(p.lines), barWidths
-	if !m.marks || !slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return !o.Known && o.Depth > 0 }) {
+	if !m.values() || !slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return !o.Known && o.Depth > 0 }) {
 		widths = []int{0}
 	}
 	var lines []string
@@ -328,7 +330,7 @@ func (p *panel) moves() {
 		}
 	}
 	p.lines = append(p.lines, window(lines, space, at)...)
-	if m.marks && slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return o.Known }) {
+	if m.values() && slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return o.Known }) {
 		p.say(quiet, "W7: win in 7 moves; L loss, T tie")
 	}
 }
@@ -345,11 +347,11 @@ func (m *model) list(bar int) (list []string) {
 	for i, mv := range m.moves {
 		styled := func(c colour) lipgloss.Style { return m.in(c).Hyperlink(fmt.Sprintf("move:%d", i)) }
 		star := " "
-		if m.marks && i == m.advice.Best {
+		if m.values() && i == m.advice.Best {
 			star = "*"
 		}
 		text := styled(plain).Bold(true).Reverse(i == m.selected).Render(star + fmt.Sprintf("%-*s", name, mv.Name))
-		if w := m.advice.Moves[i].Worth; m.marks {
+		if w := m.advice.Moves[i].Worth; m.values() {
 			value, c := m.mark(w)
 			text += styled(c).Reverse(i == m.selected).Render(fmt.Sprintf(" %*s", mark, value))
 			if bar > 0 {
@@ -391,28 +393,6 @@ func (m *model) mark(w analysis.Worth) (string, colour) {
 	return text, colourOf(r)
 }
 
-// worth describes the value of the position from the point of view of the user.
-func (m *model) worth(w analysis.Worth) string {
-	r, mover := analysis.ResultOf(m.g, m.History().Position(), w.Value), m.History().Turn()
-	var text string
-	switch {
-	case m.g.Values().Puzzle:
-		return notation.ValueOf(m.g, m.History().Position(), w.Value).String()
-	case r == game.Draws:
-		return "a draw: play never ends"
-	case r == game.Ties:
-		text = "tie"
-	case r == game.Loses:
-		text = m.Winner(mover.Other(), "wins", "you win", "you lose")
-	default:
-		text = m.Winner(mover, "wins", "you win", "you lose")
-	}
-	if !w.Open {
-		text += " in " + strconv.Itoa(w.Value.Remoteness())
-	}
-	return text
-}
-
 // state returns the state of the session in words, and their colour.
 func (m *model) state() (string, colour) {
 	text, c := m.State(), plain
@@ -425,7 +405,7 @@ func (m *model) state() (string, colour) {
 		c = losing
 	case m.over:
 		c = winning
-	case !m.thinking && !m.People[m.History().Turn()]: // also while a new game or a file is chosen
+	case !m.thinking && !m.MayMove(): // also while a new game or a file is chosen
 		text = m.Who(m.History().Turn()) + " is paused: Space resumes"
 	}
 	return text, c

@@ -253,7 +253,7 @@ const lookUp = `async hashes => {
   const found = [], text = w => w.value + w.remoteness;
   for (const h of hashes) {
     const v = await (await fetch(document.body.dataset.view + '?from=%23' + h)).json();
-    found.push([text(v.plies[0].worth), ...v.moves.map(m => m.name + ' ' + text(m.worth)).sort()].join(', '));
+    found.push([text(v.review.plies[0].worth), ...Object.entries(v.report?.moves ?? {}).map(([name, w]) => name + ' ' + text(w)).sort()].join(', '));
   }
   return found;
 }`
@@ -309,7 +309,7 @@ func TestSiteTables(t *testing.T) {
 	near := sample(t, data["connectn/5-5-4"], 1000)
 	position := near[slices.IndexFunc(near, func(l looked) bool { return l.Remoteness == 3 })]
 	address := fmt.Sprintf("/games/play/connectn/5-5-4?from=%%23%d", position.Hash)
-	worth := fmt.Sprintf(`document.querySelector('#worth').textContent.includes('%s in 3 moves') && `, position.Value)
+	worth := fmt.Sprintf(`document.querySelector('#worth').textContent.includes('%s in 3') && `, position.Value)
 	t.Run("complete files", func(t *testing.T) {
 		tab := newTab(t, browser)
 		server := serveSite(t, dir, true)
@@ -406,7 +406,7 @@ func (t *tab) playOut() {
 	t.Helper()
 	const over = `/ after \d+ move/.test(document.querySelector('#state').textContent)`
 	for made := 0; t.text(over) != "true"; made += 2 {
-		t.run(chromedp.Evaluate(`document.querySelector('#moves tbody button').click()`, nil))
+		t.run(chromedp.Evaluate(`document.querySelector('#board [role=button]').dispatchEvent(new MouseEvent('click'))`, nil))
 		t.wait(over + ` || document.querySelectorAll('.piece').length === ` + strconv.Itoa(made+2))
 	}
 }

@@ -23,7 +23,7 @@ func TestTUIPicture(t *testing.T) {
 	term.Shows("X: win in 11")
 	term.Types("0 ")
 	term.Shows("X: win in 15")
-	term.Types("l\x1b[C")
+	term.Types("\x1b[C")
 	term.Shows(`best: \S+ \S+(.|\n)*\[0\]`)
 	name := filepath.Join("..", "..", "docs", "play", "tui.svg")
 	got := term.SVG()

@@ -106,26 +106,19 @@ func (w Worth) Estimate(mover, other string) string {
 	return "even"
 }
 
-// Summary tells how many moves of a report keep the result; "" if values are not known.
+// Summary tells how many moves of a report keep the result; "" if not all values are known.
 func (r Report) Summary(g game.Game) string {
-	best, keep := game.Loses, 0
+	best, keep := ResultOf(g, r.Position, r.Value), 0
 	for _, m := range r.Moves {
-		if !m.Known {
+		if !m.Known || !r.Known {
 			return ""
 		}
-		switch result := ResultOf(g, r.Position, m.Value); {
-		case keep == 0 || Worse(best, result):
-			best, keep = result, 1
-		case result == best:
+		if ResultOf(g, r.Position, m.Value) == best {
 			keep++
 		}
 	}
-	value := notation.ValueOf(g, r.Position, r.Value)
-	value.Result = best
-	word := value.Word()
+	word := notation.ValueOf(g, r.Position, r.Value).Word()
 	switch {
-	case keep == 0:
-		return ""
 	case len(r.Moves) == 1:
 		return "The only move."
 	case best == game.Loses:

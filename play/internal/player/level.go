@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -52,6 +53,17 @@ func (l Level) String() string {
 		return fmt.Sprintf("machine:time=%v", l.Time)
 	}
 	return "machine"
+}
+
+// Words returns the level in words: "club", "1s a move", "4 moves ahead".
+func (l Level) Words() string {
+	switch {
+	case l.Name != "":
+		return l.Name
+	case l.Depth > 0:
+		return numfmt.Count(l.Depth, "move") + " ahead"
+	}
+	return fmt.Sprintf("%v a move", l.Time)
 }
 
 // Opponents returns the levels, after one that plays at random.

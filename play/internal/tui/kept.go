@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
 
@@ -19,7 +20,6 @@ type settings struct {
 	Level   string   `json:"level,omitempty"`  // that the user has chosen
 	People  *[2]bool `json:"people,omitempty"` // whether First and Second were people in the last new game
 	Analyse bool     `json:"analyse"`          // the mode
-	Line    bool     `json:"line"`             // best play is shown
 }
 
 // readSettings reads a file of settings. A missing file has the settings s.
@@ -53,7 +53,7 @@ func (m *model) recall() {
 	}
 	if m.o.Settings != "" {
 		s, err := readSettings(m.o.Settings, m.settings)
-		at := slices.IndexFunc(m.levels, func(l level) bool { return l.Name == s.Level })
+		at := slices.IndexFunc(m.levels, func(l player.Level) bool { return l.Name == s.Level })
 		if err == nil && s.Level != "" && at < 0 {
 			err = fmt.Errorf("%s: there is no level %q", m.o.Settings, s.Level)
 		}
@@ -88,7 +88,7 @@ func (m *model) recall() {
 // apply applies settings. The options of the command line take precedence.
 func (m *model) apply(s settings, level int) {
 	m.settings = s
-	m.Analysing, m.line = s.Analyse, s.Line
+	m.Analysing = s.Analyse
 	if s.Level != "" && m.o.Level.Name == "" && m.o.Level.Depth == 0 && m.o.Level.Time == 0 {
 		m.level = level
 	}
@@ -108,7 +108,6 @@ func choiceOf(seats [2]bool) int {
 func (m *model) keep() error {
 	var err error
 	if m.o.Settings != "" {
-		m.settings.Line = m.line
 		var text []byte
 		if text, err = json.MarshalIndent(m.settings, "", "  "); err == nil {
 			err = replace(m.o.Settings, append(text, '\n'))

@@ -34,10 +34,9 @@ type command struct {
 var commands = []command{
 	{"?", "help", "", "this list, and the rules", func(m *model) tea.Cmd { m.mode, m.scroll = helping, 0; return nil }},
 	{"Q", "quit", "", "quit; so does Ctrl-C", (*model).quit},
-	{"U", "undo", "", "undo the last move", (*model).undo},
-	{"R", "redo", "", "redo", (*model).redo},
+	{"U", "undo", "", "undo the last move", func(m *model) tea.Cmd { return m.do("undo") }},
+	{"R", "redo", "", "redo", func(m *model) tea.Cmd { return m.do("redo") }},
 	{"H", "hint", "", "select the best move", (*model).hint},
-	{"L", "line", "", "show or hide best play in an analysis", func(m *model) tea.Cmd { m.line = !m.line; return nil }},
 	{"A", "analyse", "", "show the values of moves; again: play without them", (*model).analyse},
 	{"C", "sides", "swap", "swap sides with the machine", func(m *model) tea.Cmd { return m.do("swap") }},
 	{"G", "resign", "resign", "give up the game", func(m *model) tea.Cmd { return m.do("resign") }},

@@ -34,9 +34,8 @@ type model struct {
 	end    session.End
 	judged []analysis.Judgment // the moves of a play that is over; nil: not yet
 
-	levels []level
+	levels []player.Level
 	level  int
-	line   bool // best play is shown
 
 	// The position: its moves, and the advice so far.
 	moves    []game.Move
@@ -234,10 +233,7 @@ func (m *model) arrive() tea.Cmd {
 		return m.advise()
 	}
 	m.thinking = true
-	if m.advice.Table { // lookups are fast enough to do both
-		return tea.Batch(m.advise(), m.think())
-	}
-	return m.think()
+	return tea.Batch(m.advise(), m.think(m.levels[m.level], 0)) // only a table gives advice meanwhile
 }
 
 // values reports whether the values of moves are shown: in an analysis, and in a practice after the right move.
@@ -287,15 +283,12 @@ func (a advised) next() tea.Msg {
 	return advised{a.turn, a.advice, nil}
 }
 
-// think starts the machine's choice of a move.
-func (m *model) think() tea.Cmd {
-	return m.choose(m.levels[m.level].Level, m.o.Pace, 0)
-}
-
-// choose starts the choice of a move at a level, which takes at least pace, and at most limit unless that is 0. If pace is 0, it is a
-// hint.
-func (m *model) choose(l player.Level, pace, limit time.Duration) tea.Cmd {
-	turn, ctx, h, op, hint := m.turn, m.ctx, m.History().Clone(), m.opponent, limit > 0
+// think starts the choice of the machine's move, or a hint, for which the machine has limit, if that is not 0.
+func (m *model) think(l player.Level, limit time.Duration) tea.Cmd {
+	turn, ctx, h, op, hint, pace := m.turn, m.ctx, m.History().Clone(), m.opponent, limit > 0, m.o.Pace
+	if hint {
+		pace = 0
+	}
 	return func() tea.Msg {
 		least := time.After(pace)
 		name, err := op.move(ctx, h, l, limit)
@@ -337,22 +330,6 @@ func (m *model) play(name string) tea.Cmd {
 	return m.arrive()
 }
 
-// undo takes back moves to where a person was last to move; if no person plays, one move.
-func (m *model) undo() tea.Cmd { return m.moveTo(m.Undo(), "nothing to undo") }
-
-// redo makes moves again that were taken back, as many as one undo takes back.
-func (m *model) redo() tea.Cmd { return m.moveTo(m.Redo(), "nothing to redo") }
-
-// moveTo shows the position of the session or, if that is not another one, a message.
-func (m *model) moveTo(other bool, message string) tea.Cmd {
-	if !other {
-		m.show(message, nil)
-		return nil
-	}
-	m.show("", nil)
-	return m.arrive()
-}
-
 // analyse begins or ends an analysis.
 func (m *model) analyse() tea.Cmd {
 	return m.do(map[bool]string{true: "play", false: "analyse"}[m.Analysing])
@@ -390,20 +367,14 @@ func (m *model) pause() tea.Cmd {
 	if m.Persons() == 2 {
 		return nil
 	}
-	if m.Waits() {
-		m.Resume()
-	} else {
-		m.Paused = true
-	}
-	m.show("", nil)
-	return m.arrive()
+	return m.do(map[bool]string{true: "resume", false: "pause"}[m.Waits()])
 }
 
 // grade raises or lowers the level of the machine.
 func (m *model) grade(by int) tea.Cmd {
 	m.level = max(0, min(m.level+by, len(m.levels)-1))
 	m.settings.Level = m.levels[m.level].Name
-	m.show("the machine plays "+m.levels[m.level].words, nil)
+	m.show("the machine plays "+m.levels[m.level].Words(), nil)
 	if m.thinking {
 		return m.arrive()
 	}
@@ -420,7 +391,7 @@ func (m *model) hint() tea.Cmd {
 		return nil
 	}
 	levels := player.Levels()
-	return m.choose(levels[len(levels)-1], 0, hintTime)
+	return m.think(levels[len(levels)-1], hintTime)
 }
 
 // begin begins a new game.

@@ -2,52 +2,33 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
-// A level is a playing strength of the machine.
-type level struct {
-	player.Level
-	words string // on the screen
-}
-
 // levels returns the levels, the weakest first, and the index of the initial one. own is the
 // level that the command line asks for: one of player.Levels, or one with a depth or a time,
 // which stands before the perfect one. If it is none of these, the machine plays from the table
 // or, without a table, searches for a second.
-func levels(table bool, own player.Level) (all []level, first int) {
-	for _, l := range player.Opponents() {
-		words := l.Name
-		if l.Perfect && table {
-			words += ", from the table"
-		}
-		all = append(all, level{l, words})
-	}
+func levels(table bool, own player.Level) (all []player.Level, first int) {
+	all = player.Opponents()
 	last := len(all) - 1
-	if own.Name != "" {
-		return all, slices.IndexFunc(all, func(l level) bool { return l.Name == own.Name })
-	}
-	if own.Depth == 0 && own.Time == 0 {
-		if table {
-			return all, last
-		}
+	switch {
+	case own.Name != "":
+		return all, slices.IndexFunc(all, func(l player.Level) bool { return l.Name == own.Name })
+	case own.Depth == 0 && own.Time == 0 && table:
+		return all, last
+	case own.Depth == 0 && own.Time == 0:
 		own.Time = time.Second
 	}
-	l := level{own, fmt.Sprintf("%v a move", own.Time)}
-	if own.Depth > 0 {
-		l.words = numfmt.Count(own.Depth, "move") + " ahead"
-	}
-	return slices.Insert(all, last, l), last
+	return slices.Insert(all, last, own), last
 }
 
 // An opponent is the machine, which plays at any level. It is safe for concurrent use; it

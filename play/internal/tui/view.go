@@ -2,13 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
@@ -216,7 +214,7 @@ func (p *panel) state(beside bool) {
 		p.say(quiet, "last: "+names[len(names)-1]+" by "+m.Who(m.History().Mover(len(names)-1)))
 	}
 	if m.Persons() < 2 {
-		p.say(quiet, "machine: "+m.levels[m.level].words)
+		p.say(quiet, "machine: "+m.levels[m.level].Words())
 	}
 	if beside {
 		p.add("")
@@ -279,13 +277,9 @@ func (p *panel) advice() {
 		}
 		p.say(quiet, text)
 	}
-	of := ""
-	if !m.MayMove() {
-		of = " for " + m.Who(m.History().Turn())
-	}
 	if a.Best >= 0 {
-		text := m.in(plain).Render("best"+of+": ") + m.in(plain).Bold(true).Render(a.Moves[a.Best].Name)
-		if m.line && len(a.Line) > 1 {
+		text := m.in(plain).Render("best: ") + m.in(plain).Bold(true).Render(a.Moves[a.Best].Name)
+		if len(a.Line) > 1 {
 			text += m.in(quiet).Render(" " + strings.Join(a.Line[1:], " "))
 		}
 		p.add(text)
@@ -302,63 +296,35 @@ func (p *panel) advice() {
 	default:
 		p.say(quiet, "by search")
 	}
-	if of != "" && slices.ContainsFunc(a.Moves, func(o analysis.Move) bool { return o.Known || o.Depth > 0 }) {
-		p.say(quiet, "values of moves:"+of)
-	}
 }
 
-// barWidths are the widths of the bars in the list of moves. The first with which the list fits
-// is used.
-var barWidths = []int{20, 12, 8, 4, 0}
-
-// moves adds the moves, with bars while a search is at work. If there is not enough space
-// for all, it adds those around the selected one.
+// moves adds the moves. If there is not enough space for all, it adds those around the selected one.
 func (p *panel) moves() {
-	m, space, widths := p.m, p.height-len(p.lines), barWidths
-	if !m.values() || !slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return !o.Known && o.Depth > 0 }) {
-		widths = []int{0}
+	m, list, at := p.m, p.m.list(), -1
+	lines := flow(list, p.width)
+	if m.selected >= 0 {
+		at = slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, list[m.selected]) })
 	}
-	var lines []string
-	at := -1
-	for _, bar := range widths {
-		list := m.list(bar)
-		if lines = flow(list, p.width); m.selected >= 0 {
-			at = slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, list[m.selected]) })
-		}
-		if len(lines) <= space {
-			break
-		}
-	}
-	p.lines = append(p.lines, window(lines, space, at)...)
+	p.lines = append(p.lines, window(lines, p.height-len(p.lines), at)...)
 	if m.values() && slices.ContainsFunc(m.advice.Moves, func(o analysis.Move) bool { return o.Known }) {
 		p.say(quiet, "W7: win in 7 moves; L loss, T tie")
 	}
 }
 
-// list returns the list of moves: a star for the best move and the name; its value or score; if bar is not 0, a bar of
-// that width, and the parts as columns.
-func (m *model) list(bar int) (list []string) {
-	name, mark := 0, 0
+// list returns the list of moves: a star for the best move and the name; its value or score.
+func (m *model) list() (list []string) {
 	for i, mv := range m.moves {
-		if text, _ := m.mark(m.advice.Moves[i].Worth); bar > 0 {
-			name, mark = max(name, lipgloss.Width(mv.Name)), max(mark, lipgloss.Width(text))
+		styled := func(c colour) lipgloss.Style {
+			return m.in(c).Hyperlink(fmt.Sprintf("move:%d", i)).Reverse(i == m.selected)
 		}
-	}
-	for i, mv := range m.moves {
-		styled := func(c colour) lipgloss.Style { return m.in(c).Hyperlink(fmt.Sprintf("move:%d", i)) }
-		star := " "
-		if m.values() && i == m.advice.Best {
-			star = "*"
-		}
-		text := styled(plain).Bold(true).Reverse(i == m.selected).Render(star + fmt.Sprintf("%-*s", name, mv.Name))
-		if w := m.advice.Moves[i].Worth; m.values() {
-			value, c := m.mark(w)
-			text += styled(c).Reverse(i == m.selected).Render(fmt.Sprintf(" %*s", mark, value))
-			if bar > 0 {
-				text += styled(c).Render(" " + m.bar(w, bar))
+		star, value := " ", ""
+		if m.values() {
+			text, c := m.mark(m.advice.Moves[i].Worth)
+			if value = styled(c).Render(" " + text); i == m.advice.Best {
+				star = "*"
 			}
 		}
-		list = append(list, text)
+		list = append(list, styled(plain).Bold(true).Render(star+mv.Name)+value)
 	}
 	return list
 }
@@ -411,27 +377,6 @@ func (m *model) state() (string, colour) {
 	return text, c
 }
 
-// clearScore is the score of a bar that is three quarters full.
-const clearScore = 20
-
-// bar draws what is known of a move as a bar: full for a win, half full for a tie, a draw or an
-// even position.
-func (m *model) bar(w analysis.Worth, width int) string {
-	if !w.Known && w.Depth == 0 {
-		return strings.Repeat(" ", width)
-	}
-	share := 0.5 + 0.5*float64(w.Score)/(math.Abs(float64(w.Score))+clearScore)
-	if w.Known {
-		share = [...]float64{game.Wins: 1, game.Ties: 0.5, game.Draws: 0.5, game.Loses: 0}[analysis.ResultOf(m.g, m.History().Position(), w.Value)]
-	}
-	full := int(math.Round(share * float64(width*len(eighths))))
-	text := strings.Repeat("█", full/len(eighths)) + eighths[full%len(eighths)]
-	return text + strings.Repeat("·", width-utf8.RuneCountInString(text))
-}
-
-// eighths are the beginnings of a character of a bar.
-var eighths = [8]string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
-
 // choices adds the choices of a new game.
 func (p *panel) choices() {
 	m := p.m
@@ -442,14 +387,11 @@ func (p *panel) choices() {
 	}
 	p.add("")
 	p.say(quiet, "O continues a saved game")
-	p.say(quiet, "machine: "+m.levels[m.level].words)
+	p.say(quiet, "machine: "+m.levels[m.level].Words())
 }
 
-// The width below which the help has a line for each key, and the width of the keys above it.
-const (
-	helpNarrow = 30
-	helpKeys   = 9
-)
+// helpKeys is the width of the keys in the help.
+const helpKeys = 9
 
 // page returns the help, scrolled to m.scroll: keys and what they do, and the rules.
 func (m *model) page() viewport.Model {
@@ -474,15 +416,7 @@ func (m *model) page() viewport.Model {
 	width, text := max(1, m.width-2*margin), m.in(plain)
 	var parts []string
 	for _, e := range entries {
-		switch key := text.Bold(true); {
-		case m.width >= helpNarrow:
-			parts = append(parts, lipgloss.JoinHorizontal(lipgloss.Top, key.Width(helpKeys).Render(e[0]), text.Width(width-helpKeys).Render(e[1])))
-		case e[0] != "":
-			parts = append(parts, key.Render(e[0]))
-			fallthrough
-		default:
-			parts = append(parts, text.Width(width).PaddingLeft(2).Render(e[1]))
-		}
+		parts = append(parts, lipgloss.JoinHorizontal(lipgloss.Top, text.Bold(true).Width(helpKeys).Render(e[0]), text.Width(max(1, width-helpKeys)).Render(e[1])))
 	}
 	for _, part := range game.Paragraphs(game.RulesOf(m.g)) {
 		if parts = append(parts, ""); part.Board {

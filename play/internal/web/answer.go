@@ -49,20 +49,9 @@ type Answer struct {
 	Stream func(ctx context.Context, send func(text string) error)
 }
 
-// The statuses of answers.
-const (
-	statusOK          = 200
-	statusSeeOther    = 303
-	statusBadRequest  = 400
-	statusNotFound    = 404
-	statusTooLong     = 414
-	statusInternal    = 500
-	statusUnavailable = 503
-)
-
 // text returns an answer with a body.
 func text(kind, cache string, body []byte) *Answer {
-	return &Answer{Status: statusOK, Header: map[string]string{"Content-Type": kind, "Cache-Control": cache}, Body: body}
+	return &Answer{Status: 200, Header: map[string]string{"Content-Type": kind, "Cache-Control": cache}, Body: body}
 }
 
 // A Handler answers requests.
@@ -100,17 +89,17 @@ func (s *Server) Answer(ctx context.Context, r Request) *Answer {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	r.ctx = ctx
-	a, err := s.answer(&r)
+	a, err := s.handle(&r)
 	if err != nil {
 		a = s.failed(&r, err)
 	}
 	return a
 }
 
-// answer passes a request to its handler.
-func (s *Server) answer(r *Request) (*Answer, error) {
+// handle passes a request to its handler.
+func (s *Server) handle(r *Request) (*Answer, error) {
 	if len(r.Query) > maxQuery {
-		return nil, problem{statusTooLong, fmt.Errorf("the query is longer than %d bytes", maxQuery)}
+		return nil, problem{414, fmt.Errorf("the query is longer than %d bytes", maxQuery)}
 	}
 	segments := strings.Split(r.Path, "/")
 	for i, segment := range segments {
@@ -176,21 +165,21 @@ func (p problem) Unwrap() error { return p.error }
 
 var (
 	errNotFound = NotFound(errors.New("there is no such page"))
-	errBusy     = problem{statusUnavailable, errors.New("the server is busy; try again in a moment")}
+	errBusy     = problem{503, errors.New("the server is busy; try again in a moment")}
 )
 
 // NotFound returns the error for a request that names what does not exist.
-func NotFound(err error) error { return problem{statusNotFound, err} }
+func NotFound(err error) error { return problem{404, err} }
 
 // badRequest returns the error for an invalid request.
-func badRequest(err error) error { return problem{statusBadRequest, err} }
+func badRequest(err error) error { return problem{400, err} }
 
 // isAPI reports whether a request is for the interface for programs.
 func isAPI(r *Request) bool { return r.Path == "/api" || strings.HasPrefix(r.Path, "/api/") }
 
 // failed returns the answer with an error: as JSON, or to a browser that asks for a page, as a page.
 func (s *Server) failed(r *Request, err error) *Answer {
-	status, why := statusInternal, err.Error()
+	status, why := 500, err.Error()
 	var p problem
 	if errors.As(err, &p) {
 		status = p.status

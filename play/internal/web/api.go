@@ -294,13 +294,9 @@ func (s *Server) worths(g *served, p game.Position, moves []game.Move) (analysis
 		}
 		return analysis.Worth{Value: v, Known: true}, children, err
 	}
-	report := analysis.Report{}
 	if len(moves) > 0 {
-		report = s.begin(g, p)
-	}
-	for i, m := range report.Moves {
-		if children[i] = s.worth(g, m.To); !children[i].Known && m.Known {
-			children[i] = analysis.Worth{Value: m.Child, Known: true, Open: m.Open}
+		for i, m := range s.withMoves(g, s.begin(g, p)).Moves {
+			children[i] = analysis.Worth{Value: m.Child, Known: m.Known, Open: m.Open}
 		}
 	}
 	return s.worth(g, p), children, nil

@@ -232,7 +232,7 @@ func (s *Server) open(r *Request) (*Answer, error) {
 	if len(query) > 0 {
 		location += "?" + query.Encode()
 	}
-	return &Answer{Status: statusSeeOther, Header: map[string]string{"Location": location}}, nil
+	return &Answer{Status: 303, Header: map[string]string{"Location": location}}, nil
 }
 
 // list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories

@@ -116,7 +116,6 @@ type (
 		Turn    int        `json:"turn"`
 		Move    string     `json:"move,omitempty"` // that was made here
 		Worth   *worthJSON `json:"worth,omitempty"`
-		Winner  string     `json:"winner"` // who wins and when, or the value
 		Mistake string     `json:"mistake,omitempty"`
 	}
 	// mistakeJSON is a mistake: the move, what it gave away, and what was better.
@@ -361,9 +360,9 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	v.Place = squaresOf(v.Look.Place)
 	v.Threats = threatsOf(g.Picture(p), v.Look)
 	_, v.Chosen = g.(game.Arranger)
-	end, over := at.End()
+	_, over := at.End()
 	if over {
-		v.Over = overOf(g, end)
+		v.Over = v.State
 	}
 	v.Said = session.Capital(v.State) + "."
 	if n := len(h.Names()); n > 0 {
@@ -446,7 +445,7 @@ func (s *Server) reviewOf(at *state, h *player.History) *reviewJSON {
 	review := &reviewJSON{Judged: session.Judged(h, judgments), Plies: make([]plyJSON, len(reports)), Mistakes: []mistakeJSON{}}
 	for i, r := range reports {
 		turn := h.Mover(i)
-		review.Plies[i] = plyJSON{Turn: int(turn), Worth: worthOf(at.g.g, r.Position, turn, r.Worth), Winner: winnerOf(at.g.g, turn, r)}
+		review.Plies[i] = plyJSON{Turn: int(turn), Worth: worthOf(at.g.g, r.Position, turn, r.Worth)}
 	}
 	for i, j := range judgments {
 		review.Plies[i].Move = j.Move
@@ -458,24 +457,6 @@ func (s *Server) reviewOf(at *state, h *player.History) *reviewJSON {
 		}
 	}
 	return review
-}
-
-// winnerOf returns who wins at a position and when: "X in 9"; or else the value, as far as it is known.
-func winnerOf(g game.Game, turn game.Player, r analysis.Report) string {
-	if !r.Known {
-		return "not known"
-	}
-	switch result := analysis.ResultOf(g, r.Position, r.Value); result {
-	case game.Wins:
-	case game.Loses:
-		turn = turn.Other()
-	default:
-		return words[result]
-	}
-	if r.Open {
-		return player.Who(g, turn)
-	}
-	return fmt.Sprintf("%s in %d", player.Who(g, turn), r.Value.Remoteness())
 }
 
 // lineTime is the time of the search for a line.
@@ -530,19 +511,6 @@ func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line
 		err = errBusy
 	}
 	return line, err
-}
-
-// overOf describes the end of a play.
-func overOf(g game.Game, end session.End) string {
-	switch values := g.Values(); {
-	case end.Outcome == game.Undecided:
-		return "draw (" + end.Reason.String() + ")"
-	case end.Outcome == game.Tie && values.Puzzle:
-		return values.Word(end.Outcome)
-	case end.Outcome == game.Tie:
-		return "tie"
-	}
-	return player.Who(g, end.Outcome.Winner()) + " wins"
 }
 
 // threatsOf returns the threats in a game in which a line of one player's pieces wins.

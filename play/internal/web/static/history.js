@@ -26,7 +26,7 @@ export function draw(view, go) {
     const now = i === view.made, mistake = plies[i - 1]?.mistake;
     svg.append(el('circle', { cx: x, cy: y, r: now ? 7 : 5, class: `point ${cls}${now ? ' now' : ''}` }));
     if (i) write(-half - left + 2, y + 4, 'start', 'label', plies[i - 1].move);
-    write(half + inner, y + 4, 'start', 'label', p.winner);
+    write(half + inner, y + 4, 'start', 'label', winner(view, p));
     if (mistake) write(half + right - 4, y + 4, 'end', 'mark lose', '!');
     const row = el('rect', { x: -half - left, y: y - rowHeight / 2, width, height: rowHeight, class: 'target' });
     row.append(el('title', {}, `after ${i} moves: ${text(view, p)}${mistake ? `; a mistake: ${mistake}` : ''}`));
@@ -42,6 +42,12 @@ function place({ worth: w, turn }, most) {
   const far = w.open ? .5 : w.remoteness / most; // it is not known when an open one ends
   const x = half - (half - inner) * far, first = (turn === 0) === (w.value === 'win');
   return { x: first ? -x : x, cls: first ? 'first' : 'second' };
+}
+
+// winner returns the player who wins, and when.
+function winner(view, { worth: w, turn }) {
+  if (w?.value !== 'win' && w?.value !== 'lose') return w?.value ?? 'not known';
+  return `${view.players[w.value === 'win' ? turn : 1 - turn]}${w.open ? '' : ` in ${w.remoteness}`}`;
 }
 
 function text(view, { worth: w, turn }) {

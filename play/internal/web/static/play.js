@@ -29,11 +29,12 @@ function store(name, value, where = 'localStorage') { try { window[where][name] 
 // query returns the game as the query of a request.
 const query = (...more) => new URLSearchParams([...Object.entries(game), ...more]);
 
-async function get(path, q) {
-  const answer = await fetch(`${base}${path}?${q}`);
-  const json = await answer.json();
-  if (!answer.ok) throw new Error(json.error);
-  return json;
+// on has an element do something when it is clicked, or a form when it is submitted.
+function on(id, does, event = 'click') {
+  $(id).addEventListener(event, e => {
+    if (event === 'submit') e.preventDefault();
+    does(e);
+  });
 }
 
 function say(text) { $('message').textContent = text; }
@@ -42,8 +43,9 @@ function say(text) { $('message').textContent = text; }
 async function latest(path, q) {
   const mine = turn;
   try {
-    const answer = await get(path, q);
-    return mine === turn ? answer : null;
+    const answer = await fetch(`${base}${path}?${q}`), json = await answer.json();
+    if (!answer.ok) throw new Error(json.error);
+    return mine === turn ? json : null;
   } catch (e) {
     if (mine === turn) say(e.message);
     return null;
@@ -278,7 +280,7 @@ function renderReview() {
 }
 
 // The server finds the values of all positions of the play.
-$('review').addEventListener('click', () => {
+on('review', () => {
   source?.close(); // its search would slow the review down
   const events = reviewing = new EventSource(`${base}/review?${query()}`);
   const progress = (done, of) => { $('judged').textContent = `${done} of ${of} positions are solved; the search goes on …`; };
@@ -324,12 +326,12 @@ async function practise(action) {
 
 async function stopPractice() { if (await act('stop')) $('practise').focus(); }
 
-$('practise').addEventListener('click', () => practise('practise'));
-$('why-wrong').addEventListener('click', () => refute(view.made, view.practice.tried));
-$('next').addEventListener('click', () => practise('next'));
-$('stop').addEventListener('click', stopPractice);
+on('practise', () => practise('practise'));
+on('why-wrong', () => refute(view.made, view.practice.tried));
+on('next', () => practise('next'));
+on('stop', stopPractice);
 
-$('why').addEventListener('click', async () => {
+on('why', async () => {
   if (!await act('analyse')) return;
   $('past').focus();
   $('past').scrollIntoView({ block: 'start' });
@@ -340,7 +342,7 @@ $('why').addEventListener('click', async () => {
 // players for somebody else.
 const selects = ['speed', 'limit'];
 addEventListener('pagehide', () => store(base, JSON.stringify({
-  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), game, played,
+  address: location.href, values: selects.map(id => $(id).value), used: [0, 1].map(clock.spent), game, pending, played,
 }), 'sessionStorage'));
 
 function restore() {
@@ -348,7 +350,7 @@ function restore() {
   if (!kept?.game) return;
   selects.forEach((id, i) => { $(id).value = kept.values[i]; });
   if (kept.address === location.href) {
-    ({ game, played } = kept);
+    ({ game, pending, played } = kept);
     clock.set(kept.used);
   } else { // another play of the game
     const { seats, rival = '' } = kept.game;
@@ -361,30 +363,30 @@ function restore() {
 function load() {
   const q = new URLSearchParams(location.search), named = (q.get('moves') ?? '').split(',').filter(Boolean).join();
   const rival = new URLSearchParams(location.hash.slice(1)).get('against'), from = q.get('from') ?? '';
-  pending = [['do', rival || location.hash === '#play' ? 'play' : 'analyse']];
+  pending.push(['do', rival || location.hash === '#play' ? 'play' : 'analyse']);
   if (rival) game.rival = rival;
   if (from === (game.from ?? '') && `${[game.moves, game.later].filter(Boolean)},`.startsWith(named && `${named},`)) {
     if (named !== (game.moves ?? '')) pending.unshift(['do', `go ${named ? named.split(',').length : 0}`]);
   } else game = { ...game, from, moves: named, later: '', resigned: '', practice: '' };
-  ask(query(...pending), false);
+  ask(query(...pending), pending.length > 1);
 }
 
 for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', () => act(`seat ${i} ${$(`seat${i}`).value}`));
 for (const [id, action] of Object.entries({ playing: 'play', analysing: 'analyse', undo: 'undo', redo: 'redo', hint: 'hint', swap: 'swap' })) {
-  $(id).addEventListener('click', () => {
+  on(id, () => {
     say('');
     act(action);
   });
 }
-for (const [id, actions] of Object.entries({ restart: ['new'], again: ['play', 'new'] })) {
-  $(id).addEventListener('click', () => {
-    fresh();
-    act(...actions);
-  });
+function another(...actions) {
+  fresh();
+  act(...actions);
 }
-$('best').addEventListener('click', () => { if (report?.best) choose([report.best]); });
-$('resign').addEventListener('click', async () => { if (ready() && await act('resign')) $('why').focus(); });
-$('pause').addEventListener('click', () => act(view.waits ? 'resume' : 'pause'));
+on('restart', () => another('new'));
+on('again', () => another('play', 'new'));
+on('best', () => { if (report?.best) choose([report.best]); });
+on('resign', async () => { if (ready() && await act('resign')) $('why').focus(); });
+on('pause', () => act(view.waits ? 'resume' : 'pause'));
 for (const id of Object.keys(settings)) {
   $(id).addEventListener('click', () => {
     settings[id] = !settings[id];
@@ -392,16 +394,10 @@ for (const id of Object.keys(settings)) {
     render();
   });
 }
-$('random').addEventListener('click', () => find(['random', 1]));
-$('drawn')?.addEventListener('submit', e => {
-  e.preventDefault();
-  find(['random', 1], ...new FormData(e.target));
-});
-$('edit').addEventListener('click', () => {
-  if (editing) {
-    act();
-    return;
-  }
+on('random', () => find(['random', 1]));
+if ($('drawn')) on('drawn', e => find(['random', 1], ...new FormData(e.target)), 'submit');
+on('edit', () => {
+  if (editing) return act();
   shown = leave(); // drops answers for the position
   pending = [];
   clock.run(-1);
@@ -410,31 +406,24 @@ $('edit').addEventListener('click', () => {
   $('editturn').replaceChildren(...view.players.map((name, i) => new Option(name, i, false, i === view.turn)));
   render();
 });
-$('cancel').addEventListener('click', () => act());
-$('editor').addEventListener('submit', e => {
-  e.preventDefault();
-  find(['board', editing()], ['turn', $('editturn').value]);
-});
-$('back').addEventListener('click', () => stepTo(line.made - 1));
-$('forward').addEventListener('click', () => stepTo((line?.made ?? 0) + 1));
-$('close').addEventListener('click', closeLine);
-$('share').addEventListener('click', async () => {
+on('cancel', () => act());
+on('editor', () => find(['board', editing()], ['turn', $('editturn').value]), 'submit');
+on('back', () => stepTo(line.made - 1));
+on('forward', () => stepTo((line?.made ?? 0) + 1));
+on('close', closeLine);
+on('share', async () => {
   try {
     await navigator.clipboard.writeText(location.href);
     say('The link is copied.');
   } catch { say(location.href); }
 });
-$('typed').addEventListener('submit', e => {
-  e.preventDefault();
+on('typed', () => {
   const name = $('move').value.trim();
   $('move').value = '';
   if (view?.moves.some(m => m.name === name)) press(name);
   else say(`There is no move ${JSON.stringify(name)}.`);
-});
-$('goto').addEventListener('submit', e => {
-  e.preventDefault();
-  find(['position', $('position').value]);
-});
+}, 'submit');
+on('goto', () => find(['position', $('position').value]), 'submit');
 // The second click of a double click is no move of the position that the first one leads to.
 addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#stand, #moves')) e.stopPropagation(); }, true);
 addEventListener('pointerdown', e => {
@@ -447,7 +436,10 @@ for (const end of ['pointerup', 'pointercancel']) {
     if (view) render();
   }));
 }
-addEventListener('popstate', load);
+addEventListener('popstate', () => {
+  pending = [];
+  load();
+});
 setInterval(renderClocks, 500);
 addEventListener('keydown', e => {
   if (e.repeat) { // a key that is held down

@@ -19,7 +19,7 @@ func answer(ctx context.Context, s *web.Server, exchange js.Value) {
 	path, query, _ := strings.Cut(exchange.Get("path").String(), "?")
 	a := s.Answer(ctx, web.Request{Path: path, Query: query, Accept: exchange.Get("accept").String()})
 	headers := make(map[string]any)
-	for name, value := range a.Headers() {
+	for name, value := range a.Header {
 		headers[name] = value
 	}
 	exchange.Call("begin", a.Status, headers)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"net/url"
 	"path"
 	"strings"
@@ -49,9 +48,12 @@ type Answer struct {
 	Stream func(ctx context.Context, send func(text string) error)
 }
 
-// text returns an answer with a body.
-func text(kind, cache string, body []byte) *Answer {
-	return &Answer{Status: 200, Header: map[string]string{"Content-Type": kind, "Cache-Control": cache}, Body: body}
+// Text returns an answer with a body, and the headers that all answers have.
+func Text(kind, cache string, body []byte) *Answer {
+	return &Answer{Status: 200, Body: body, Header: map[string]string{
+		"Content-Type": kind, "Cache-Control": cache, "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+		"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
+	}}
 }
 
 // A Handler answers requests.
@@ -121,7 +123,7 @@ func (s *Server) register() {
 	for file, content := range map[string][]byte{
 		"board.js": board.Script, "board.css": []byte(board.StyleSheet), "chart.css": []byte(chart.StyleSheet),
 	} {
-		s.Handle("/static/"+file, func(*Request) (*Answer, error) { return text(types[path.Ext(file)], forHour, content), nil })
+		s.Handle("/static/"+file, func(*Request) (*Answer, error) { return Text(types[path.Ext(file)], forHour, content), nil })
 	}
 	files, _ := fs.Sub(static, "static")
 	s.Handle("/static/{file}", func(r *Request) (*Answer, error) { return File(files, r.PathValue("file")) })
@@ -152,7 +154,7 @@ func File(files fs.FS, name string) (*Answer, error) {
 	if err != nil || !ok {
 		return nil, errNotFound
 	}
-	return text(kind, forHour, content), nil
+	return Text(kind, forHour, content), nil
 }
 
 // A problem is an error with the status of its answer.
@@ -179,15 +181,18 @@ func isAPI(r *Request) bool { return r.Path == "/api" || strings.HasPrefix(r.Pat
 
 // failed returns the answer with an error: as JSON, or to a browser that asks for a page, as a page.
 func (s *Server) failed(r *Request, err error) *Answer {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errBusy
+	}
 	status, why := 500, err.Error()
 	var p problem
 	if errors.As(err, &p) {
 		status = p.status
-	} else {
-		s.log(r, err)
+	} else if s.o.Log != nil {
+		s.o.Log.Printf("%s: %s", r.Path, strings.Join(strings.Fields(why), " "))
 	}
 	var body bytes.Buffer
-	a := text("application/json", "no-store", nil)
+	a := Text("application/json", "no-store", nil)
 	if !isAPI(r) && strings.Contains(r.Accept, "text/html") {
 		a.Header["Content-Type"] = "text/html; charset=utf-8"
 		s.pages.ExecuteTemplate(&body, "error.html", map[string]any{"Root": root(r), "Status": status, "Text": why})
@@ -202,13 +207,6 @@ func (s *Server) failed(r *Request, err error) *Answer {
 	return a
 }
 
-// log writes an error as a line of the log.
-func (s *Server) log(r *Request, err error) {
-	if s.o.Log != nil {
-		s.o.Log.Printf("%s: %s", r.Path, strings.Join(strings.Fields(err.Error()), " "))
-	}
-}
-
 // json returns the handler that answers with what f returns, as JSON.
 func (s *Server) json(f func(r *Request) (any, error)) Handler {
 	return func(r *Request) (*Answer, error) {
@@ -217,7 +215,7 @@ func (s *Server) json(f func(r *Request) (any, error)) Handler {
 			return nil, err
 		}
 		body, err := json.Marshal(answer)
-		return text("application/json", "no-cache", append(body, '\n')), err
+		return Text("application/json", "no-cache", append(body, '\n')), err
 	}
 }
 
@@ -228,7 +226,7 @@ func (s *Server) Stream(send func(context.Context, *Stream) error) (*Answer, err
 	default:
 		return nil, errBusy
 	}
-	a := text("text/event-stream", "no-store", nil)
+	a := Text("text/event-stream", "no-store", nil)
 	a.Header["X-Accel-Buffering"] = "no" // nginx sends each event at once
 	a.Stream = func(ctx context.Context, write func(text string) error) {
 		defer func() { <-s.streams }()
@@ -286,10 +284,3 @@ func (s *Stream) send(lines string) error {
 
 // policy forbids everything that is not served here.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
-// Headers returns the headers of an answer, with those of all answers.
-func (a *Answer) Headers() map[string]string {
-	all := map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"}
-	maps.Copy(all, a.Header)
-	return all
-}

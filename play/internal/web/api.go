@@ -72,7 +72,7 @@ type (
 
 // api registers the routes of the interface.
 func (s *Server) api() {
-	s.Handle("/api/openapi.json", func(*Request) (*Answer, error) { return text("application/json", "no-cache", openAPI), nil })
+	s.Handle("/api/openapi.json", func(*Request) (*Answer, error) { return Text("application/json", "no-cache", openAPI), nil })
 	for route, answer := range map[string]func(*Request) (any, error){
 		"/api":                               s.apiGames,
 		"/api/{game}":                        s.apiGame,

@@ -415,7 +415,7 @@ func (s *Server) tableFile(r *Request) (*Answer, error) {
 	if err := f.write(&body); err != nil {
 		return nil, err
 	}
-	a := text(f.kind, "no-cache", body.Bytes())
+	a := Text(f.kind, "no-cache", body.Bytes())
 	a.Header["Content-Disposition"] = fmt.Sprintf("inline; filename=%q", g.id+"-"+g.variant+"-"+file)
 	if f.kind == svg { // its style sheet is inside
 		a.Header["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,9 +41,6 @@ func (s *Server) find(r *Request, g *served, h *player.History) (*player.History
 			}
 			return err
 		})
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = errBusy
-		}
 		if err != nil {
 			return nil, err
 		}

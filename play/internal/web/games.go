@@ -232,7 +232,9 @@ func (s *Server) open(r *Request) (*Answer, error) {
 	if len(query) > 0 {
 		location += "?" + query.Encode()
 	}
-	return &Answer{Status: 303, Header: map[string]string{"Location": location}}, nil
+	a := Text("text/plain", "no-cache", nil)
+	a.Status, a.Header["Location"] = 303, location
+	return a, nil
 }
 
 // list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories

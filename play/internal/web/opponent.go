@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -42,9 +40,6 @@ func (s *Server) chosen(r *Request, at *state, level string) (move string, err e
 			move, err = player.NewLevel(sl.searcher, nil, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
 			return err
 		})
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errBusy
 	}
 	return move, err
 }

@@ -25,7 +25,7 @@ func (s *Server) Handler() http.Handler {
 		default:
 			a = s.Answer(r.Context(), request)
 		}
-		for name, value := range a.Headers() {
+		for name, value := range a.Header {
 			w.Header().Set(name, value)
 		}
 		if s.o.AllowOrigin != "" && isAPI(&request) {

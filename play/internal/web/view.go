@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -507,9 +506,6 @@ func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line
 		line = report.Line
 		return err
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errBusy
-	}
 	return line, err
 }
 

@@ -156,7 +156,7 @@ func root(r *Request) string {
 func (s *Server) Page(r *Request, name string, data map[string]any) (*Answer, error) {
 	data["Root"] = root(r)
 	page, err := s.Render(name, data)
-	return text("text/html; charset=utf-8", "no-cache", []byte(page)), err
+	return Text("text/html; charset=utf-8", "no-cache", []byte(page)), err
 }
 
 // Render returns what a template makes of data.

@@ -288,7 +288,7 @@ func (p *Pages) metrics(*web.Request) (*web.Answer, error) {
 	}
 	var body bytes.Buffer
 	err := metrics.Write(&body, command.Version(), runs)
-	return &web.Answer{Status: 200, Header: map[string]string{"Content-Type": metrics.ContentType}, Body: body.Bytes()}, err
+	return web.Text(metrics.ContentType, "no-cache", body.Bytes()), err
 }
 
 // run returns the run that a request names.

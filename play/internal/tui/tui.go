@@ -1,5 +1,5 @@
 // Package tui is a terminal user interface for any game, drawn from its picture: to play
-// against the machine or another person, or to watch the machine play itself. Every move is
+// against the machine or another person, or to watch the machine play itself. In an analysis, every move is
 // marked with its value from the table of the game, or with what a search finds in the
 // background.
 //

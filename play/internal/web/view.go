@@ -380,10 +380,9 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	if !at.Analysing {
 		return v
 	}
-	if !over {
+	if v.Practice = practiceOf(at, analysis.Report{Position: p}); !over {
 		report := reportOf(at, s.known(at))
-		v.Report = &report
-		v.Practice = report.Practice
+		v.Report, v.Practice = &report, report.Practice
 	}
 	v.Review = s.reviewOf(at, at.Whole())
 	return v

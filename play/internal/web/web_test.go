@@ -155,6 +155,30 @@ func TestReview(t *testing.T) {
 	}
 }
 
+// TestPractice practises the mistake of a play that is over, to its end, by requests that each have the whole game.
+func TestPractice(t *testing.T) {
+	at := serve(t, "connectn width=3 height=3 connect=3").URL + "/view/connectn/3-3-3?"
+	game := map[string]string{"moves": "0,1,0,1,0"}
+	for _, step := range []struct{ do, moves, asked string }{
+		{"practise", "0", "Mistake 1 of 1. Find a move with which O does not lose."},
+		{"move 1", "0", "Mistake 1 of 1. Find a move with which O does not lose.\n1 is wrong: lose in 8. Try another move."},
+		{"move 2", "0", "Mistake 1 of 1. Find a move with which O does not lose.\n2 is right: tie in 8."},
+		{"next", "0,1,0,1,0", "0 of 1 found at the first try."},
+		{"stop", "0,1,0,1,0", ""},
+	} {
+		q := url.Values{"do": {step.do}}
+		for name, value := range game {
+			q.Set(name, value)
+		}
+		status, body := get(t, at+q.Encode())
+		var v viewJSON
+		if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 || v.Game["moves"] != step.moves || (v.Practice == nil) != (step.asked == "") || v.Practice != nil && v.Practice.Asked != step.asked {
+			t.Fatalf("%s: status %d, %v: %+v, %s", step.do, status, err, v.Practice, body)
+		}
+		game = v.Game
+	}
+}
+
 // TestLine checks that the squares of a line, put on the board one after the other, give the boards of
 // play: with the moves that the request names, and with best play after them, with and without a table.
 func TestLine(t *testing.T) {

@@ -80,14 +80,11 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 
 // Check reports whether the practice can be one of a play of so many moves.
 func (p *Practice) Check(moves int) error {
-	ok := p != nil && len(p.Plies) > 0 && len(p.Had) == len(p.Plies) && p.At >= 0 && p.At <= len(p.Plies)
-	for i := 0; ok && i < len(p.Plies); i++ {
-		ok = p.Plies[i] >= 0 && p.Plies[i] < moves && p.Had[i] <= game.Ties
+	if p != nil && len(p.Plies) > 0 && len(p.Had) == len(p.Plies) && p.At >= 0 && p.At <= len(p.Plies) &&
+		slices.Min(p.Plies) >= 0 && slices.Max(p.Plies) < moves && slices.Max(p.Had) <= game.Ties {
+		return nil
 	}
-	if !ok {
-		return errors.New("practice: it does not belong to this play")
-	}
-	return nil
+	return errors.New("practice: it does not belong to this play")
 }
 
 // Over reports whether there is no further mistake.

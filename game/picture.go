@@ -256,7 +256,6 @@ func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 	if len(squares) != len(rows) {
 		return 0, fmt.Errorf("expected a board of %d rows, found %d", len(rows), len(squares))
 	}
-	var lines []string
 	for y, row := range squares {
 		if len(row) != len(rows[y]) {
 			return 0, fmt.Errorf("row %d of the board: expected %d squares, found %d", y+1, len(rows[y]), len(row))
@@ -266,7 +265,6 @@ func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 				return 0, fmt.Errorf("row %d of the board: square %d is %q", y+1, x+1, text)
 			}
 		}
-		lines = append(lines, strings.Join(row, ""))
 	}
 	if a, ok := g.(Arranger); ok {
 		return g.Parse(a.Arrange(squares, turn))
@@ -279,7 +277,7 @@ func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 			}
 		}
 	}
-	for _, text := range []string{strings.Join(lines, "/"), columns} {
+	for _, text := range []string{JoinRows(squares), columns} {
 		p, err := g.Parse(text)
 		if err == nil && slices.EqualFunc(squares, g.Picture(p).Rows, hasTexts) {
 			return p, nil
@@ -289,6 +287,15 @@ func Arrange(g Game, squares [][]string, turn Player) (Position, error) {
 		}
 	}
 	return 0, errors.New("no position looks like this")
+}
+
+// JoinRows returns the rows of a board with / between them, as Grid.AppendText writes them.
+func JoinRows(squares [][]string) string {
+	var rows []string
+	for _, row := range squares {
+		rows = append(rows, strings.Join(row, ""))
+	}
+	return strings.Join(rows, "/")
 }
 
 // hasTexts reports whether these are the texts of a row.

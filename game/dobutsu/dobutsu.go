@@ -451,6 +451,11 @@ func (r *rules) Parse(text string) (game.Position, error) {
 	return p, r.Check(p)
 }
 
+// Arrange is the inverse of Picture.
+func (r *rules) Arrange(squares [][]string, turn game.Player) string {
+	return game.JoinRows(squares) + " " + r.Values().Players[turn]
+}
+
 // Picture returns the board between the hands.
 func (r *rules) Picture(p game.Position) game.Picture {
 	b := r.board(p)

@@ -314,11 +314,7 @@ func (r *rules) Parse(text string) (game.Position, error) {
 
 // Arrange is the inverse of Picture.
 func (r *rules) Arrange(squares [][]string, turn game.Player) string {
-	var rows []string
-	for _, row := range squares {
-		rows = append(rows, strings.Join(row, ""))
-	}
-	return strings.Join(rows, "/") + " " + pieces[1+turn:2+turn]
+	return game.JoinRows(squares) + " " + pieces[1+turn:2+turn]
 }
 
 // Picture returns the board.

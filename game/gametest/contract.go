@@ -358,13 +358,14 @@ func (c contract) checkPicture(p game.Position, pic game.Picture) {
 			}
 		}
 	}
-	if place := c.Game.Info().Look.Place; place != nil {
+	place := c.Game.Info().Look.Place
+	if _, arranger := c.Game.(game.Arranger); place != nil || arranger {
 		var squares [][]string
 		for _, row := range pic.Rows {
 			var texts []string
 			for _, s := range row {
 				texts = append(texts, s.Text)
-				if place[0].Text != game.Add && s.Kind != game.Gap && !slices.ContainsFunc(place, func(p game.Square) bool { return p.Text == s.Text }) {
+				if place != nil && place[0].Text != game.Add && s.Kind != game.Gap && !slices.ContainsFunc(place, func(p game.Square) bool { return p.Text == s.Text }) {
 					c.failf(p, "an editor cannot place %q", s.Text)
 				}
 			}

@@ -299,11 +299,14 @@ func (r *rules) free(men uint32) uint32 {
 // piece returns what is on a point, as an index of pieces and as a game.Owner.
 func (s state) piece(point int) uint32 { return s.men[0]>>point&1 | s.men[1]>>point&1<<1 }
 
+// blank returns the text of a board without points.
+func (r *rules) blank() string { return strings.Repeat("/"+strings.Repeat("-", r.side), r.side)[1:] }
+
 // AppendText appends the board, the player to move, and the numbers of pieces that W and B have in hand:
 // "W-.-B/-...-/..-../-...-/.-.-. W 4 4".
 func (r *rules) AppendText(dst []byte, p game.Position) []byte {
 	s, n := r.state(p), len(dst)
-	dst = append(dst, strings.Repeat("/"+strings.Repeat("-", r.side), r.side)[1:]...)
+	dst = append(dst, r.blank()...)
 	for i := range r.points {
 		dst[n+r.place(i)] = pieces[s.piece(i)]
 	}
@@ -325,6 +328,16 @@ func (r *rules) Parse(text string) (game.Position, error) {
 	}
 	return 0, fmt.Errorf("position %q: expected the board, whose points are ., W or B, the player to move, and the pieces in hand of W and B, as in %q",
 		text, r.AppendText(nil, r.Start()))
+}
+
+// Arrange is the inverse of Picture.
+func (r *rules) Arrange(squares [][]string, turn game.Player) string {
+	text, hands := strings.Split(r.blank(), ""), squares[len(squares)-1]
+	for i := range r.points {
+		at := r.square(i)
+		text[r.place(i)] = squares[at[1]][at[0]]
+	}
+	return fmt.Sprintf("%s %c %s %s", strings.Join(text, ""), pieces[1+turn], hands[0], hands[len(hands)-1])
 }
 
 // square returns the square of a point in the picture. In Three Men's, whose points have diagonal links, there

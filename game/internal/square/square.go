@@ -19,7 +19,6 @@ package square
 import (
 	"fmt"
 	"math/bits"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
@@ -175,11 +174,7 @@ func (b *Board) Parse(text string) (p game.Position, err error) {
 
 // Arrange is the inverse of Picture.
 func (b *Board) Arrange(squares [][]string, turn game.Player) string {
-	var rows []string
-	for _, row := range squares {
-		rows = append(rows, strings.Join(row, ""))
-	}
-	return strings.Join(rows, "/") + " " + b.Values().Players[turn]
+	return game.JoinRows(squares) + " " + b.Values().Players[turn]
 }
 
 // Picture returns the board, with these squares as those that have won.

@@ -121,6 +121,11 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
+// A puzzle is a game for one player.
+type puzzle struct{ game.Game }
+
+func (puzzle) Values() game.Values { return game.Values{Puzzle: true} }
+
 // TestValue checks how values are written for people and programs.
 func TestValue(t *testing.T) {
 	for w, want := range map[notation.Value]string{
@@ -132,8 +137,17 @@ func TestValue(t *testing.T) {
 		if got := fmt.Sprintf("%s, %s %s", w, w.Word(), w.Number()); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+		if w.Does() != w.Word()+"s" {
+			t.Errorf("%q", w.Does())
+		}
 		if j := w.JSON(); j.Value != w.Word() || (j.Remoteness == nil) != (w.Result == game.Draws) {
 			t.Errorf("%s: %+v", w, j)
+		}
+	}
+	solitaire := puzzle{must.Get(connectn.New(2, 2, 2))(t)}
+	for v, want := range map[game.Value]string{game.NewValue(game.Tie, 3): "is solved", 0: "is unsolvable"} {
+		if got := notation.ValueOf(solitaire, solitaire.Start(), v).Does(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	values := game.Values{Players: [2]string{"X", "O"}}

@@ -60,6 +60,14 @@ func (v Value) Word() string {
 	return strings.ToLower(v.Result.String())
 }
 
+// Does returns the result as what a move does: loses, wins, ties or draws; in a puzzle "is solved" or "is unsolvable".
+func (v Value) Does() string {
+	if v.puzzle {
+		return "is " + v.Word()
+	}
+	return v.Word() + "s"
+}
+
 // Number returns the remoteness for programs; "" for a draw.
 func (v Value) Number() string {
 	if v.Result == game.Draws {

@@ -133,6 +133,7 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 	for _, line := range mistakes {
 		fmt.Fprintln(out, line)
 	}
+	fmt.Fprintln(out, analysis.TurningPoint(h, judgments, who))
 	for side, count := range counts {
 		line := fmt.Sprintf("%s: %s, %s", who(game.Player(side)), numfmt.Count(count.moves, "move"), numfmt.Count(count.mistakes, "mistake"))
 		if count.unknown > 0 {
@@ -163,12 +164,13 @@ func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis
 			for _, m := range j.Better {
 				better = append(better, m.Name)
 			}
-			ply["better"] = better
+			ply["better"], ply["line"], ply["why"] = better, append([]string{}, j.Then.Moves...), j.Then.String()
 		}
 		plies = append(plies, ply)
 	}
 	m := playedJSON(n, p)
 	delete(m, "seconds") // a file has no times
 	m["spec"], m["review"] = g.Spec(), plies
+	m["turning_point"] = analysis.TurningPoint(h, judgments, func(side game.Player) string { return player.Who(g, side) })
 	return m
 }

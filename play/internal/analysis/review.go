@@ -65,14 +65,15 @@ type Judgment struct {
 	Mistake       bool
 	From, To      game.Result // of Before and After, if the move is a Mistake
 	Better        []Move      // moves that keep the result, the best first, if the move is a Mistake; empty if none is known
+	Then, Instead Line        // best play after a Mistake, and in its place
 }
 
 // Known reports whether the move can be judged.
 func (j Judgment) Known() bool { return j.Before.Known && j.After.Known }
 
-// Text describes a Mistake at p: "3: win in 11 → lose in 2; better: 2 (win in 11)".
+// Text describes a Mistake at p: "3: win in 11 → lose in 4, then 4 threatens 5 and 2; better: 2 (win in 11)".
 func (j Judgment) Text(g game.Game, p game.Position) string {
-	text := fmt.Sprintf("%s: %s → %s", j.Move, j.Before.Text(g, p), j.After.Text(g, p))
+	text := fmt.Sprintf("%s: %s → %s%s", j.Move, j.Before.Text(g, p), j.After.Text(g, p), j.Then.then())
 	var better []string
 	for _, m := range j.Better {
 		better = append(better, fmt.Sprintf("%s (%s)", m.Name, m.Worth.Text(g, p)))
@@ -88,11 +89,20 @@ func (w Worth) Text(g game.Game, p game.Position) string {
 	if !w.Known {
 		return "?"
 	}
-	value := notation.ValueOf(g, p, w.Value)
-	if w.Open || value.Result == game.Draws {
-		return value.Word()
+	return w.in(notation.ValueOf(g, p, w.Value).Word())
+}
+
+// does returns the value of a move at p as what it does: "wins in 9".
+func (w Worth) does(g game.Game, p game.Position) string {
+	return w.in(notation.ValueOf(g, p, w.Value).Does())
+}
+
+// in returns a word for a result with the remoteness, if that is known: "win in 9".
+func (w Worth) in(word string) string {
+	if w.Open || !w.Value.Valid() {
+		return word
 	}
-	return fmt.Sprintf("%s in %d", value.Word(), value.Remoteness)
+	return fmt.Sprintf("%s in %d", word, w.Value.Remoteness())
 }
 
 // Estimate describes an evaluation, with the names of the player to move and of the other one: "3 points for X", or "even".
@@ -149,10 +159,14 @@ func Review(g game.Game, moves []string, given int, reports []Report) []Judgment
 					j.Better = append(j.Better, m)
 				}
 			}
+			j.Then = reports[i+1].Explain(g)
 			if len(j.Better) == 0 && r.Best >= 0 {
 				best := r.Moves[r.Best]
 				best.Worth = j.Before
 				j.Better = []Move{best}
+			}
+			if len(j.Better) > 0 && len(r.Line) > 0 && r.Line[0] == j.Better[0].Name {
+				j.Instead = r.Explain(g)
 			}
 		}
 		judgments[i] = j

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -111,6 +112,7 @@ type (
 		Boards   []int // before each move, and after the last
 		Values   []int `json:",omitempty"` // in Texts, of each of these positions
 		Mistakes []mistake
+		Turning  string // the turning point, if moves are judged
 	}
 	mistake struct {
 		Move int // from 1
@@ -183,6 +185,11 @@ func (r Report) data(rows []Row, games []finished) data {
 			if j.Mistake {
 				of.Mistakes = append(of.Mistakes, mistake{i + 1, j.Text(r.Game, f.history.At(i))})
 			}
+		}
+		if r.Judge != nil {
+			of.Turning = analysis.TurningPoint(f.history, f.judgments, func(p game.Player) string {
+				return fmt.Sprintf("%s (%s)", player.Who(r.Game, p), f.Players[p])
+			})
 		}
 		d.Games = append(d.Games, of)
 	}

@@ -64,7 +64,7 @@ function choose(number, n = 0) {
     link.textContent = `${m.Move}. ${side(game.Turns[m.Move - 1])}, ${m.Text}`;
     return item(link);
   }));
-  if (!game.Mistakes.length) element('mistakes').append(item('none known'));
+  element('mistakes').append(item(game.Turning));
   show(n);
 }
 

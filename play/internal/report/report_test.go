@@ -193,6 +193,7 @@ func TestHTMLJudged(t *testing.T) {
 				Move int
 				Text string
 			}
+			Turning string
 		}
 	}
 	must.OK(t, json.Unmarshal([]byte(regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)[1]), &data))
@@ -202,6 +203,9 @@ func TestHTMLJudged(t *testing.T) {
 	}
 	if len(g.Mistakes) != 1 || g.Mistakes[0].Move != 5 || !strings.Contains(g.Mistakes[0].Text, "2: win in 1 → lose in 2") {
 		t.Errorf("%+v", g.Mistakes)
+	}
+	if want := "The turning point was move 5, X (C) 2: it loses in 2, "; !strings.HasPrefix(g.Turning, want) {
+		t.Errorf("%q, want %q", g.Turning, want)
 	}
 	if !strings.Contains(page, "1 of 2 moves were mistakes.") {
 		t.Error("the section of the player lacks its mistakes")

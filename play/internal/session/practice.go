@@ -20,7 +20,8 @@ func Capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Judged counts the moves of each player, and the mistakes: "X: 5 moves, 1 mistake. O: 4 moves, 0 mistakes."
+// Judged counts the moves of each player, and the mistakes, and names the turning point: "X: 5 moves, 1 mistake. O: 4 moves,
+// 0 mistakes. The turning point was move 7, X 3: it loses in 12; 2 was best and wins in 9."
 func Judged(h *player.History, judgments []analysis.Judgment) string {
 	if len(judgments) == 0 {
 		return "No move is made yet."
@@ -40,10 +41,13 @@ func Judged(h *player.History, judgments []analysis.Judgment) string {
 	for p := range game.Player(2) {
 		text += fmt.Sprintf("%s: %s, %s. ", Capital(player.Who(h.Game(), p)), numfmt.Count(moves[p], "move"), numfmt.Count(mistakes[p], "mistake"))
 	}
-	if unknown == 0 {
-		return text[:len(text)-1]
+	if unknown > 0 {
+		text += numfmt.Count(unknown, "move") + " not judged: no value is proven. "
 	}
-	return text + numfmt.Count(unknown, "move") + " not judged: no value is proven."
+	if mistakes[0]+mistakes[1] > 0 {
+		text += analysis.TurningPoint(h, judgments, func(p game.Player) string { return player.Who(h.Game(), p) })
+	}
+	return strings.TrimSpace(text)
 }
 
 // Mistake describes a move of h, after that many others, which is a mistake: "X played 3: win in 9 → lose in 12".

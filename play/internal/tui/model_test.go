@@ -396,7 +396,7 @@ func TestEnd(t *testing.T) {
 		m.People, m.Analysing = *tt.seats, false
 		expect(t, m, tt.end)
 		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
-		expect(t, m, "O played 1: tie in 8 → lose in 8; better: ")
+		expect(t, m, "O played 1: tie in 8 → lose in 8, then 0 0 1 1 2 2 …; better: ")
 		reversed := 0
 		for y, line := range cells(m) {
 			for x, c := range line {

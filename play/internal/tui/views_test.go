@@ -88,7 +88,7 @@ func TestViews(t *testing.T) {
 		t.Errorf("line mode:\n%s\nwant\n%s", got, want.String())
 	}
 
-	m.Update(tea.WindowSizeMsg{Width: 160, Height: 30}) // so that nothing is wrapped
+	m.Update(tea.WindowSizeMsg{Width: 250, Height: 30}) // so that nothing is wrapped
 	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
 	h := s.History()
 	judgments := analysis.Review(g, h.Names(), 0, must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t))

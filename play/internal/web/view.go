@@ -106,7 +106,7 @@ type (
 	// reviewJSON are the positions of a play, with the moves that were taken back, and its mistakes.
 	reviewJSON struct {
 		Plies    []plyJSON     `json:"plies"`
-		Judged   string        `json:"judged"` // the numbers of moves and mistakes in words
+		Judged   string        `json:"judged"` // see session.Judged
 		Open     bool          `json:"open"`   // not all moves are judged
 		Mistakes []mistakeJSON `json:"mistakes"`
 		Practise bool          `json:"practise"` // there are mistakes to practise
@@ -429,9 +429,12 @@ func (s *Server) judge(g *served, h *player.History) ([]analysis.Judgment, []ana
 	for i := range reports {
 		reports[i] = analysis.Report{Position: h.At(i), Worth: s.worth(g, h.At(i)), Best: -1}
 	}
-	for i := range h.Names() { // only mistakes need what is known of other moves
+	for i := range h.Names() { // only mistakes need lines, and what is known of other moves
 		if _, ok := analysis.MistakeOf(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth); ok {
 			reports[i] = s.begin(g, h.At(i))
+			if next := h.At(i + 1); g.g.Primitive(next) == 0 {
+				reports[i+1].Line = s.begin(g, next).Line
+			}
 		}
 	}
 	return analysis.Review(g.g, h.Names(), 0, reports), reports
@@ -461,24 +464,25 @@ func (s *Server) reviewOf(at *state, h *player.History) *reviewJSON {
 const lineTime = time.Second
 
 // line implements /view/…/line: the squares that each move of a line changes. The line begins after the
-// play, with the moves that the parameter line names; if best is set, best play follows.
+// play, with the moves that the parameter line names; if best is set, best play follows, with what its winner threatens.
 func (s *Server) line(r *Request) (any, error) {
 	g, h, err := s.play(r)
 	if err != nil {
 		return nil, err
 	}
-	first, query := len(h.Names()), r.Parameters()
+	first, query, why := len(h.Names()), r.Parameters(), ""
 	if err := playAll(h, query.Get("line")); err != nil {
 		return nil, err
 	}
 	if query.Has("best") {
-		best, err := s.bestLine(r.Context(), g, h.Position())
+		best, err := s.best(r.Context(), g, h.Position())
+		if err == nil {
+			err = playAll(h, strings.Join(best.Line, ","))
+		}
 		if err != nil {
 			return nil, err
 		}
-		if err := playAll(h, strings.Join(best, ",")); err != nil {
-			return nil, err
-		}
+		why = best.Why(g.g)
 	}
 	plies := []linePlyJSON{}
 	for i := first; i < len(h.Names()); i++ {
@@ -489,23 +493,22 @@ func (s *Server) line(r *Request) (any, error) {
 		}
 		plies = append(plies, ply)
 	}
-	return map[string]any{"plies": plies}, nil
+	return map[string]any{"plies": plies, "why": why}, nil
 }
 
-// bestLine returns best play from a position: as far as it is known, or else as a search finds it.
-func (s *Server) bestLine(ctx context.Context, g *served, p game.Position) (line []string, err error) {
+// best returns the report of a position with best play: as far as it is known, or else as a search finds it.
+func (s *Server) best(ctx context.Context, g *served, p game.Position) (report analysis.Report, err error) {
 	if g.g.Primitive(p) != 0 {
-		return nil, nil
+		return analysis.Report{Position: p}, nil
 	}
-	if line = s.begin(g, p).Line; len(line) > 0 {
-		return line, nil
+	if report = s.begin(g, p); len(report.Line) > 0 {
+		return report, nil
 	}
-	err = s.withSlot(ctx, g, func(sl *slot) error {
-		report, err := sl.analyzer.Assess(ctx, p, lineTime)
-		line = report.Line
+	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
+		report, err = sl.analyzer.Assess(ctx, p, lineTime)
 		return err
 	})
-	return line, err
+	return report, err
 }
 
 // threatsOf returns the threats in a game in which a line of one player's pieces wins.

@@ -118,14 +118,14 @@ func TestReview(t *testing.T) {
 	want := review(serve(t, "connectn width=4 height=4 connect=3"))
 	for i, p := range want.Plies {
 		mistake := map[int]string{
-			2: "3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)",
-			3: "1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)",
+			2: "3: win in 9 → lose in 12, then 0 0 2 2 2 3 … (0 threatens 0); better: 2 (win in 9), 0 (win in 11), 1 (win in 11)",
+			3: "1: win in 11 → lose in 12, then 1 0 0 1 1 3 …; better: 0 (win in 11), 2 (win in 11)",
 		}
 		if p.Mistake != mistake[i] || p.Move != []string{"0", "0", "3", "1", ""}[i] {
 			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
 		}
 	}
-	if r := *want; r.Open || !r.Practise || r.Judged != "X: 2 moves, 1 mistake. O: 2 moves, 1 mistake." || len(r.Mistakes) != 2 || r.Mistakes[1].Text != "O played "+want.Plies[3].Mistake {
+	if r := *want; r.Open || !r.Practise || r.Judged[:47] != "X: 2 moves, 1 mistake. O: 2 moves, 1 mistake. " || !strings.HasPrefix(r.Judged[47:], "The turning point was move 4, O 1, the last of 2 mistakes: it loses in 12, then ") || len(r.Mistakes) != 2 || r.Mistakes[1].Text != "O played "+want.Plies[3].Mistake {
 		t.Errorf("%+v", r)
 	}
 	slow := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20}))(t)
@@ -185,11 +185,17 @@ func TestLine(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=3")
 	for _, specs := range [][]string{{g.Spec()}, nil} {
 		server := serve(t, specs...)
-		for query, want := range map[string]int{"moves=0,0&line=3,1": 2, "moves=0,0&line=3&best": 12, "moves=0,1,0,1&line=0&best": 1} {
+		for query, want := range map[string]int{"moves=0,0&line=3,1": 2, "moves=0,0&line=3&best": 12, "moves=0,1,0,1&line=0&best": 1, "moves=0,1,1&line=0&best": 8} {
 			status, body := get(t, server.URL+"/view/connectn/4-4-3/line?"+query)
-			var v struct{ Plies []linePlyJSON }
+			var v struct {
+				Plies []linePlyJSON
+				Why   string
+			}
 			if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Plies) != want {
 				t.Fatalf("%s: status %d, %v: %d plies, want %d: %s", query, status, err, len(v.Plies), want, body)
+			}
+			if why := map[string]string{"moves=0,0&line=3&best": "0 threatens 0", "moves=0,1,1&line=0&best": "0 2 3 0 1 threatens 1 and 2"}[query]; specs != nil && v.Why != why {
+				t.Errorf("%s: %q, want %q", query, v.Why, why)
 			}
 			h := player.NewHistory(g)
 			values := must.Get(url.ParseQuery(query))(t)

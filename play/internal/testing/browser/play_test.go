@@ -98,7 +98,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	made := tab.plies()
 	const mistakes = `[...document.querySelectorAll('#mistakes li')].map(li => li.textContent.replace(' Refute', '')).join('\n')`
 	list := tab.text(mistakes)
-	if want := "Move 3 X played 3: win in 9 → lose in 12; better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nMove 4 O played 1: win in 11 → lose in 12; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
+	if want := "Move 3 X played 3: win in 9 → lose in 12, then 0 0 2 2 2 3 … (0 threatens 0); better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nMove 4 O played 1: win in 11 → lose in 12, then 1 0 0 1 1 3 …; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
 		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
 	}
 	tab.want(`/◀ X winsO wins ▶.*in 0in (\d+)in 0in \1.*0X in 9.*3O in 11/.test([...document.querySelectorAll('#history text')].map(e => e.textContent).join(''))`, "true")

@@ -228,6 +228,7 @@ func TestDraw(t *testing.T) {
  > to move
  >: win in 3
  best: a1r b2l b1r
+ a1r threatens b1r
  by search
   a1d L4  *a1r W3
  W7: win in 7 moves; L loss, T tie

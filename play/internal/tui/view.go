@@ -284,6 +284,9 @@ func (p *panel) advice() {
 		}
 		p.add(text)
 	}
+	if why := a.Why(m.g); why != "" {
+		p.say(quiet, why)
+	}
 	switch {
 	case a.Table:
 		p.say(quiet, "from the table "+m.o.TableName)

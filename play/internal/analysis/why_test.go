@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/play/internal/player"
@@ -277,6 +278,24 @@ func TestLine(t *testing.T) {
 	} {
 		if got := l.String(); got != want {
 			t.Errorf("%+v: %q, want %q", l, got, want)
+		}
+	}
+}
+
+// TestWhy checks what a search says of positions of games that are too large to solve here.
+func TestWhy(t *testing.T) {
+	for _, tt := range []struct{ spec, text, want string }{
+		{"dobutsu", ".../.../glc/.../.L./EGE/..C/... L", "C*b2 threatens Cb2b1"},
+		{"mills men=5", "B-.-./-BB.-/..-.W/-...-/W-W-. B 0 0", "W threatens e3-e1xa5"},
+		{"connectn width=7 height=6 connect=4", "2 2 3 0 4", "X threatens 1 and 5"},
+		{"mnk width=8 height=4 connect=4", "c2 a1 d2 a2 e2", "X threatens b2 and f2"},
+	} {
+		g := solved.Game(t, tt.spec)
+		a, err := notation.Parse(g, tt.text, notation.AnyForm)
+		must.OK(t, err)
+		report := must.Get(New(g, nil, nil, search.Options{Memory: 4 << 20}).Assess(t.Context(), a.Position, 0))(t)
+		if got := report.Why(g); got != tt.want {
+			t.Errorf("%s, %s: %q, %v, want %q", tt.spec, tt.text, got, report.Worth, tt.want)
 		}
 	}
 }

@@ -184,6 +184,7 @@ func TestDraw(t *testing.T) {
  X to move
  X: win in 5
  best: a1 c3 a2 a3 c2
+ a1 c3 a2 threatens a3 and c2
  by search
  last: b1 by O
  *a1 W5   a2 W5   a3 W5   b3 T7   c1 W5
@@ -277,9 +278,9 @@ func TestDrawWidths(t *testing.T) {
     .   .   .   .   .   .   .   .   .   .   .   .    O to move
     X   .   .   .   .   .   .   .   .   .   .   .    O: lose in 2
     0   1   2   3   4   5   6   7   8   9  10  11    best: 0 1
-   L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    by search
+   L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    X threatens 0 and 1
+                                                     by search
                                                      last: 0 by X
-                                                     *0 L2   1 L2   2 L2   3 L2   4 L2
  ? help  Q quit  U undo  R redo  H hint  A analyse  N new  + stronger  - weaker  S save
 `)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})

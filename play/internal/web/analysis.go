@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
@@ -136,9 +137,8 @@ type reportJSON struct {
 	Order    []string              `json:"order"` // the moves, the best first
 	Best     string                `json:"best,omitempty"`
 	Line     []string              `json:"line"`
-	Why      string                `json:"why,omitempty"` // the beginning of Line, with what the winner threatens
-	Summary  string                `json:"summary"`       // how many moves keep the result
-	Source   string                `json:"source"`        // where this comes from, or what was searched
+	Summary  string                `json:"summary"` // how many moves keep the result, and what the winner threatens
+	Source   string                `json:"source"`  // where this comes from, or what was searched
 	Done     bool                  `json:"done"`
 	Practice *practiceJSON         `json:"practice,omitempty"`
 }
@@ -148,7 +148,7 @@ func reportOf(at *state, r analysis.Report) reportJSON {
 	g, turn := at.g.g, at.History().Turn()
 	out := reportJSON{
 		Worth: worthOf(g, r.Position, turn, r.Worth), Said: session.Capital(player.Who(g, turn)) + ": not known yet", Moves: map[string]*worthJSON{}, Order: []string{},
-		Line: append([]string{}, r.Line...), Why: r.Why(g), Summary: r.Summary(g), Source: sourceOf(r), Done: r.Done || r.Table, Practice: practiceOf(at, r),
+		Line: append([]string{}, r.Line...), Summary: r.Summary(g), Source: sourceOf(r), Done: r.Done || r.Table, Practice: practiceOf(at, r),
 	}
 	switch {
 	case r.Known:
@@ -166,6 +166,9 @@ func reportOf(at *state, r analysis.Report) reportJSON {
 		if out.Moves[m.Name] = worthOf(g, r.Position, turn, m.Worth); !m.Known && m.Depth > 0 {
 			out.Summary = "Points are an estimate of the search: the more, the better for that side."
 		}
+	}
+	if why := r.Why(g); why != "" {
+		out.Summary = strings.TrimSpace(out.Summary + " " + why + ".")
 	}
 	return out
 }

@@ -125,7 +125,7 @@ func TestReview(t *testing.T) {
 			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
 		}
 	}
-	if r := *want; r.Open || !r.Practise || r.Judged[:47] != "X: 2 moves, 1 mistake. O: 2 moves, 1 mistake. " || !strings.HasPrefix(r.Judged[47:], "The turning point was move 4, O 1, the last of 2 mistakes: it loses in 12, then ") || len(r.Mistakes) != 2 || r.Mistakes[1].Text != "O played "+want.Plies[3].Mistake {
+	if r := *want; r.Open || !r.Practise || r.Judged[:46] != "X: 2 moves, 1 mistake. O: 2 moves, 1 mistake. " || !strings.HasPrefix(r.Judged[46:], "The turning point was move 4, O 1, the last of 2 mistakes: it loses in 12, then ") || len(r.Mistakes) != 2 || r.Mistakes[1].Text != "O played "+want.Plies[3].Mistake {
 		t.Errorf("%+v", r)
 	}
 	slow := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20}))(t)

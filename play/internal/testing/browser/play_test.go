@@ -101,6 +101,7 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	if want := "Move 3 X played 3: win in 9 → lose in 12, then 0 0 2 2 2 3 … (0 threatens 0); better: 2 (win in 9), 0 (win in 11), 1 (win in 11)\nMove 4 O played 1: win in 11 → lose in 12, then 1 0 0 1 1 3 …; better: 0 (win in 11), 2 (win in 11)"; len(list) < len(want) || list[:len(want)] != want {
 		t.Errorf("mistakes:\n%s\nwant\n%s", list, want)
 	}
+	tab.want(`document.querySelector('#judged').textContent.includes(' The turning point was move ')`, "true")
 	tab.want(`/◀ X winsO wins ▶.*in 0in (\d+)in 0in \1.*0X in 9.*3O in 11/.test([...document.querySelectorAll('#history text')].map(e => e.textContent).join(''))`, "true")
 	tab.want(`[...document.querySelectorAll('#history circle')].every(c => Math.sign(c.cx.baseVal.value) === (c.classList.contains('first') ? -1 : 1))`, "true")
 	tab.want(`document.querySelectorAll('#history .mark').length`, tab.text(`document.querySelectorAll('#mistakes li').length`))
@@ -282,6 +283,7 @@ func testLine(t *testing.T, browser context.Context, address string) {
 	tab.run(press("#moves [aria-label='Refute 3']"))
 	tab.wait(`document.querySelectorAll('.ghost').length === 12 && document.querySelector('#board line.won') !== null`)
 	tab.want(title, "Refutation of 3")
+	tab.want(`document.querySelector('#message').textContent`, "0 threatens 0.")
 
 	tab.visit(address + solved + "?moves=0,0,3,1,2")
 	tab.run(press("#mistakes li:first-of-type [aria-label='Refute move 3']"))
@@ -481,7 +483,7 @@ func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
 	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('.side').innerText)`
 	tab.want(shown, "true")
-	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win.")
+	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win. 2 threatens 0 and 3.")
 	tab.run(press("#playing"))
 	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .mark').length === 0`)
 	tab.run(chromedp.Reload())

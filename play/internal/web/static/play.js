@@ -240,6 +240,7 @@ async function showLine(title, names, made, ...best) {
   const answer = await latest('/line', query(['line', names.join(',')], ...best));
   if (!answer) return;
   line = { title, plies: answer.plies, made: Math.min(made, answer.plies.length) };
+  say(answer.why && `${answer.why}.`);
   render();
   $('board').scrollIntoView({ block: 'nearest' });
 }
@@ -254,6 +255,7 @@ function stepTo(made) {
 function closeLine() {
   if (!line) return;
   line = null;
+  say('');
   render();
   $(view.practice ? 'practice' : 'forward').focus();
 }

@@ -75,7 +75,8 @@ type Finder struct {
 const graderMemory = 1 << 20
 
 // NewFinder makes a Finder of g, which finds the values of the moves with z: a position whose moves it
-// cannot value within limit is no puzzle. The same seed gives the same puzzles, if each is valued in time.
+// cannot value within limit is no puzzle. The same seed gives the same puzzles: with a table on any machine, and
+// without one if each is valued in time. An error of the table is one of the Finder.
 func NewFinder(g game.Game, z *analysis.Analyzer, limit time.Duration, seed uint64) (*Finder, error) {
 	s, err := search.New(g, search.Options{Memory: graderMemory})
 	if err != nil {
@@ -135,6 +136,38 @@ func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error)
 	return nil, ErrNone
 }
 
+// Near is Next, but if there is no puzzle of these grades, it returns one of the nearest grade that it has found.
+func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error) {
+	p, err := f.Next(ctx, lowest, highest)
+	if err != ErrNone {
+		return p, err
+	}
+	far := func(p *Puzzle) int { return max(lowest-p.Grade, p.Grade-highest) }
+	var at game.Position
+	for key, q := range f.known {
+		if q != nil && (p == nil || far(q) < far(p) || far(q) == far(p) && key < at) {
+			p, at = q, key
+		}
+	}
+	if p == nil {
+		return nil, ErrNone
+	}
+	f.known[at] = nil
+	return p, nil
+}
+
+// Skip has the Finder return no puzzle at a position, or a symmetric image of it.
+func (f *Finder) Skip(p game.Position) { f.known[game.CanonicalOf(f.g, p)] = nil }
+
+// A Band is grades with a name.
+type Band struct {
+	Name            string
+	Lowest, Highest int
+}
+
+// Bands returns the bands of all grades, the easiest first.
+func Bands() []Band { return []Band{{"easy", 1, 3}, {"medium", 4, 6}, {"hard", 7, Grades}} }
+
 // mostPlies is the number of moves after which a game of the Finder is given up; it may never end.
 const mostPlies = 200
 
@@ -164,10 +197,14 @@ func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error)
 		return nil, nil // without a look at the values
 	}
 	r := f.analyzer.Begin(h.Position())
+	fromTable := r.Table
 	for begun := time.Now(); !r.Done && time.Since(begun) < f.limit; {
 		if r = f.analyzer.Step(ctx, r, nil); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+	}
+	if fromTable && !r.Table {
+		return nil, errors.New(r.Trouble) // a search might not find the same
 	}
 	only, known := Only(f.g, r)
 	if !known {
@@ -206,20 +243,21 @@ func Only(g game.Game, r analysis.Report) (move int, known bool) {
 // grade returns the grade of a puzzle, from the share of the levels of player.Levels that solve it. A
 // level solves it with the probability that it makes a random move times that this is the answer, and
 // with the probability that it searches if the search finds the answer. The share is that of what all of
-// them solve if each search finds it.
+// them solve if each search finds it. Symmetric images have the same grade.
 func (f *Finder) grade(ctx context.Context, p *Puzzle) (int, error) {
+	position, after := game.CanonicalOf(f.g, p.Report.Position), game.CanonicalOf(f.g, p.Answer().To)
 	solved, all := 0., 0.
 	for _, l := range player.Levels() {
 		if l.Depth == 0 {
 			continue // its strength is that of the machine
 		}
 		f.searcher.Forget() // what it finds does not depend on earlier puzzles
-		s, err := f.searcher.Search(ctx, p.Report.Position, search.Limit{Depth: l.Depth, First: true})
+		s, err := f.searcher.Search(ctx, position, search.Limit{Depth: l.Depth, First: true})
 		if err != nil {
 			return 0, err
 		}
 		solved += l.Random / float64(len(p.Report.Moves))
-		if len(s.Line) > 0 && s.Line[0].Name == p.Answer().Name {
+		if len(s.Line) > 0 && game.CanonicalOf(f.g, s.Line[0].To) == after {
 			solved += 1 - l.Random
 		}
 		all += 1 - l.Random

@@ -3,11 +3,15 @@ package train
 import (
 	"encoding/csv"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
@@ -129,6 +133,130 @@ func TestDifferent(t *testing.T) {
 				t.Errorf("%d puzzles of %d", len(drawn), len(all))
 			}
 		})
+	}
+}
+
+// TestBands draws puzzles of each band of grades, and checks by look-ups alone that one move keeps the result. None comes twice
+// or mirrored.
+func TestBands(t *testing.T) {
+	n := longtest.Number(t, "TREEREDUCE_PUZZLES", 50)
+	for _, spec := range []string{"mnk width=3 height=3 connect=3", "connectn width=5 height=4 connect=4", "quickcross width=4 height=3 connect=3", "dodgem size=3",
+		"mancala pits=3 stones=3", "mills men=3", "quixo size=3"} {
+		t.Run(spec, func(t *testing.T) {
+			g := solved.Game(t, spec)
+			tab := solved.Table(t, g)
+			drawn := make(map[game.Position]bool)
+			for _, b := range Bands() {
+				f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{}), time.Minute, 5))(t)
+				found := 0
+				for ; found < n; found++ {
+					p, err := f.Next(t.Context(), b.Lowest, b.Highest)
+					if err == ErrNone {
+						break
+					}
+					must.OK(t, err)
+					at := p.History.Position()
+					least := slices.Min(images(g, at))
+					if drawn[least] || p.Grade < b.Lowest || p.Grade > b.Highest {
+						t.Errorf("%s\ngrade %d, repeated: %v", p.Board(), p.Grade, drawn[least])
+					}
+					drawn[least] = true
+					if keep := keepers(t, tab, at); len(keep) != 1 || keep[0] != p.Answer().Name {
+						t.Errorf("%s\n%s: the answer %s; by the table %q", p.Board(), p.Task(), p.Answer().Name, keep)
+					}
+				}
+				t.Logf("%s: %d puzzles", b.Name, found)
+			}
+		})
+	}
+}
+
+// images returns the images of a position.
+func images(g game.Game, p game.Position) []game.Position {
+	switch g := g.(type) {
+	case game.Symmetric:
+		return g.Images(nil, p)
+	case game.Mirrored:
+		return []game.Position{p, g.Mirror(p)}
+	}
+	return []game.Position{p}
+}
+
+// keepers returns the moves that keep the result of a position that is not lost and has several moves, by look-ups.
+func keepers(t *testing.T, tab *table.Table, p game.Position) (names []string) {
+	g := tab.Game()
+	result := func(q game.Position) game.Result { // for the player to move at p
+		v, ok, err := tab.Lookup(q)
+		if must.OK(t, err); !ok {
+			t.Fatalf("position %d is missing", q)
+		}
+		switch {
+		case !g.Values().OfMover:
+			return v.Outcome().For(g.ToMove(p))
+		case p != q && game.Result(v.Outcome()) == game.Wins: // of the other player
+			return game.Loses
+		case p != q && game.Result(v.Outcome()) == game.Loses:
+			return game.Wins
+		}
+		return game.Result(v.Outcome())
+	}
+	moves := g.Moves(nil, p)
+	if len(moves) < 2 || result(p) == game.Loses {
+		return nil
+	}
+	for _, m := range moves {
+		if result(m.To) == result(p) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// TestNear checks that a Finder returns the puzzles of the nearest grade if there are none of those that are wanted, none that
+// it has to skip, and then none.
+func TestNear(t *testing.T) {
+	g := solved.Game(t, "connectn width=3 height=3 connect=3")
+	f := must.Get(NewFinder(g, analysis.New(g, solved.Table(t, g), nil, search.Options{}), time.Minute, 1))(t)
+	drawn := make(map[game.Position]bool)
+	for {
+		p, err := f.Near(t.Context(), Grades, Grades)
+		if err == ErrNone {
+			break
+		}
+		must.OK(t, err)
+		least := slices.Min(images(g, p.Report.Position))
+		if drawn[least] {
+			t.Errorf("%s\nit is repeated", p.Board())
+		}
+		drawn[least] = true
+		for _, q := range f.known {
+			switch {
+			case q == nil:
+			case q.Grade > p.Grade:
+				t.Errorf("grade %d before %d", p.Grade, q.Grade)
+			case len(drawn) == 5: // it counts as drawn
+				f.Skip(slices.Max(images(g, q.Report.Position)))
+				drawn[slices.Min(images(g, q.Report.Position))] = true
+			}
+		}
+	}
+	if t.Logf("%d puzzles", len(drawn)); len(drawn) < 20 {
+		t.Errorf("%d puzzles", len(drawn))
+	}
+}
+
+// TestTableFails checks that a Finder does not search what a table does not say.
+func TestTableFails(t *testing.T) {
+	g := solved.Game(t, "mnk width=3 height=3 connect=3")
+	data := solved.Dir(t, g)
+	tab := must.Get(table.OpenOf(store.Local{}, data, g))(t)
+	defer tab.Close()
+	for _, name := range must.Get(filepath.Glob(filepath.Join(data, table.Dir, "*")))(t) {
+		must.OK(t, os.Truncate(name, 0))
+	}
+	f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{}), time.Minute, 1))(t)
+	if p, err := f.Near(t.Context(), 1, Grades); err == nil || err == ErrNone {
+		t.Errorf("found %v, %v; expected an error of the table", p, err)
 	}
 }
 

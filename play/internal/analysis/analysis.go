@@ -140,6 +140,24 @@ func (z *Analyzer) Step(ctx context.Context, r Report, progress func(Report)) Re
 
 // lookUp fills in the report from the table. After an error the report is as before.
 func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
+	var line []string
+	for c, err := range z.table.Line(r.Position) {
+		if err != nil {
+			return err
+		}
+		if line = append(line, c.Name); len(line) == maxLine || ctx.Err() != nil {
+			break
+		}
+	}
+	err := z.lookUpMoves(r)
+	if err == nil {
+		r.Line = line
+	}
+	return err
+}
+
+// lookUpMoves is lookUp without best play.
+func (z *Analyzer) lookUpMoves(r *Report) error {
 	v, ok, err := z.table.Lookup(r.Position)
 	if err == nil && !ok {
 		err = fmt.Errorf("position %q is missing", z.g.AppendText(nil, r.Position))
@@ -151,20 +169,11 @@ func (z *Analyzer) lookUp(ctx context.Context, r *Report) error {
 	if err != nil {
 		return err
 	}
-	var line []string
-	for c, err := range z.table.Line(r.Position) {
-		if err != nil {
-			return err
-		}
-		if line = append(line, c.Name); len(line) == maxLine || ctx.Err() != nil {
-			break
-		}
-	}
 	for i := range r.Moves {
 		at := slices.IndexFunc(choices, func(c table.Choice) bool { return c.Name == r.Moves[i].Name })
 		r.Moves[i].know(z.g.Values(), choices[at].Value)
 	}
-	r.Value, r.Known, r.Done, r.Line = v, true, true, line
+	r.Value, r.Known, r.Done = v, true, true
 	r.Best = r.index(choices[0].Name)
 	return nil
 }
@@ -357,6 +366,15 @@ func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
 
 // Close waits until the current step has ended. The analyzer must not be used after it.
 func (z *Analyzer) Close() { z.working.Lock() }
+
+// Values is Begin with the values of all moves, if there is a table. Best play is not in the report.
+func (z *Analyzer) Values(p game.Position) (Report, error) {
+	r := z.Begin(p)
+	if z.table == nil {
+		return r, nil
+	}
+	return r, z.lookUpMoves(&r)
+}
 
 // LookUp returns the report of a position from the table; if that fails, Table is false, and
 // Trouble is the reason.

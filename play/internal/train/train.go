@@ -94,9 +94,10 @@ func (f *Finder) Line(ctx context.Context, m analysis.Move) ([]string, error) {
 	return r.Line, err
 }
 
-// Limits of Next.
+// Limits of Next and Near.
 const (
 	mostGames   = 500 // games in which it looks
+	nearGames   = 40  // games in which Near looks for a grade
 	mostUnknown = 60  // positions whose moves it cannot value in time
 	oneOfEasy   = 4   // it skips all but one of so many puzzles of grade 1
 )
@@ -105,6 +106,11 @@ const (
 // symmetric image of one. Of grade 1, of which most puzzles are, it returns one in oneOfEasy, unless that is the only
 // grade wanted or there are few others. The error is ErrNone if there is none in many games, or the cause of ctx's end.
 func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error) {
+	return f.next(ctx, lowest, highest, mostGames)
+}
+
+// next is Next with the number of games.
+func (f *Finder) next(ctx context.Context, lowest, highest, mostGames int) (*Puzzle, error) {
 	f.unknown = 0
 	for games := 0; games < mostGames && f.unknown < mostUnknown; games++ {
 		h, err := f.play(ctx)
@@ -136,9 +142,9 @@ func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error)
 	return nil, ErrNone
 }
 
-// Near is Next, but if there is no puzzle of these grades, it returns one of the nearest grade that it has found.
+// Near is Next with fewer games. If it finds no puzzle of these grades, it returns one of the nearest grade that it has found.
 func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error) {
-	p, err := f.Next(ctx, lowest, highest)
+	p, err := f.next(ctx, lowest, highest, nearGames)
 	if err != ErrNone {
 		return p, err
 	}
@@ -196,15 +202,14 @@ func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error)
 	if len(h.Moves()) < 2 {
 		return nil, nil // without a look at the values
 	}
-	r := f.analyzer.Begin(h.Position())
-	fromTable := r.Table
+	r, err := f.analyzer.Values(h.Position())
+	if err != nil {
+		return nil, err // a search might not find the same
+	}
 	for begun := time.Now(); !r.Done && time.Since(begun) < f.limit; {
 		if r = f.analyzer.Step(ctx, r, nil); ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-	}
-	if fromTable && !r.Table {
-		return nil, errors.New(r.Trouble) // a search might not find the same
 	}
 	only, known := Only(f.g, r)
 	if !known {
@@ -240,24 +245,35 @@ func Only(g game.Game, r analysis.Report) (move int, known bool) {
 	return move, true
 }
 
+// Limits of a grade.
+const (
+	gradeNodes = 100_000 // positions of a search, so that the machine does not matter
+	certain    = 3       // an answer that searches of so many successive depths find, deeper ones find, too
+)
+
 // grade returns the grade of a puzzle, from the share of the levels of player.Levels that solve it. A
 // level solves it with the probability that it makes a random move times that this is the answer, and
 // with the probability that it searches if the search finds the answer. The share is that of what all of
 // them solve if each search finds it. Symmetric images have the same grade.
 func (f *Finder) grade(ctx context.Context, p *Puzzle) (int, error) {
 	position, after := game.CanonicalOf(f.g, p.Report.Position), game.CanonicalOf(f.g, p.Answer().To)
-	solved, all := 0., 0.
+	solved, all, depth, row := 0., 0., 0, 0
 	for _, l := range player.Levels() {
 		if l.Depth == 0 {
 			continue // its strength is that of the machine
 		}
-		f.searcher.Forget() // what it finds does not depend on earlier puzzles
-		s, err := f.searcher.Search(ctx, position, search.Limit{Depth: l.Depth, First: true})
-		if err != nil {
-			return 0, err
+		if l.Depth > depth && row < certain {
+			f.searcher.Forget() // what it finds does not depend on earlier puzzles
+			s, err := f.searcher.Search(ctx, position, search.Limit{Depth: l.Depth, Nodes: gradeNodes, First: true})
+			if err != nil {
+				return 0, err
+			}
+			if depth, row = l.Depth, row+1; len(s.Line) == 0 || game.CanonicalOf(f.g, s.Line[0].To) != after {
+				row = 0
+			}
 		}
 		solved += l.Random / float64(len(p.Report.Moves))
-		if len(s.Line) > 0 && game.CanonicalOf(f.g, s.Line[0].To) == after {
+		if row > 0 {
 			solved += 1 - l.Random
 		}
 		all += 1 - l.Random

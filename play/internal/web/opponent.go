@@ -15,13 +15,16 @@ const (
 	hintTime    = time.Second
 )
 
-// chosen returns the move of a machine. level names it. The parameter limit is the most time that it may take, in
+// chosen returns the move of a machine. level names it, or is adapts. The parameter limit is the most time that it may take, in
 // milliseconds; a hint takes hintTime.
 func (s *Server) chosen(r *Request, at *state, level string) (move string, err error) {
 	h, limit := at.History(), hintTime
+	if level == adapts {
+		level = r.Parameters().Get("level")
+	}
 	l, err := player.ParseLevel(level)
 	if err != nil {
-		return "", err
+		return "", badRequest(err)
 	}
 	if text := r.Parameters().Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)

@@ -64,9 +64,10 @@ type (
 		Players  [2]string         `json:"players"`
 		Text     string            `json:"text"`
 		Turn     int               `json:"turn"`
-		Over     string            `json:"over,omitempty"` // how the play has ended
-		State    string            `json:"state"`          // see session.State
-		Said     string            `json:"said"`           // the last move, and State
+		Over     string            `json:"over,omitempty"`   // how the play has ended
+		Result   string            `json:"result,omitempty"` // of the only person, in a play that is over: win, lose, tie or draw
+		State    string            `json:"state"`            // see session.State
+		Said     string            `json:"said"`             // the last move, and State
 		Hint     string            `json:"hint,omitempty"`
 		Can      []string          `json:"can"`      // actions that make sense, see session.Can
 		Thinking bool              `json:"thinking"` // the page is to ask for the move of a machine
@@ -82,9 +83,10 @@ type (
 		Made     int               `json:"made"`   // the number of moves made
 		Labels   bool              `json:"labels"` // labels of the board name moves
 
+		Review *reviewJSON `json:"review,omitempty"` // in an analysis, and of a play that is over
+
 		// In an analysis:
-		Report   *reportJSON   `json:"report,omitempty"` // what is known without a search; nil: the play is over
-		Review   *reviewJSON   `json:"review,omitempty"`
+		Report   *reportJSON   `json:"report,omitempty"`   // what is known without a search; nil: the play is over
 		Practice *practiceJSON `json:"practice,omitempty"` // nil: there is none
 	}
 	// threats are the squares on which each player would complete a line.
@@ -172,7 +174,7 @@ func worthOf(g game.Game, p game.Position, turn game.Player, w analysis.Worth) *
 //	moves     the names of the moves since, with commas between them
 //	later     moves that were taken back
 //	mode      play, without values; or else the play is analysed
-//	seats     a person, or the level of a machine, for each side
+//	seats     a person, the level of a machine, or adapts, for each side
 //	rival     the level of the machine that gets the side that is not to move when the mode play begins
 //	paused    set if machines wait
 //	resigned  set if the player to move has resigned
@@ -184,8 +186,20 @@ type state struct {
 	rival string
 }
 
-// person is the seat of a person.
-const person = "person"
+// Seats that are no level: that of a person, and of a machine whose level the parameter level of a request for a move names.
+const (
+	person = "person"
+	adapts = "adapts"
+)
+
+// checkSeat reports whether a name is that of a seat.
+func checkSeat(name string) error {
+	if name == person || name == adapts {
+		return nil
+	}
+	_, err := player.ParseLevel(name)
+	return err
+}
 
 // state returns the game that a request has.
 func (s *Server) state(r *Request) (*state, error) {
@@ -199,14 +213,12 @@ func (s *Server) state(r *Request) (*state, error) {
 		at.seats = [2]string{first, second}
 	}
 	for _, seat := range at.seats {
-		if _, err := player.ParseLevel(seat); seat != person && err != nil {
+		if err := checkSeat(seat); err != nil {
 			return nil, badRequest(err)
 		}
 	}
-	if at.rival = query.Get("rival"); at.rival != "" {
-		if _, err := player.ParseLevel(at.rival); err != nil {
-			at.rival = "regular"
-		}
+	if at.rival = query.Get("rival"); at.rival != "" && checkSeat(at.rival) != nil {
+		at.rival = "regular"
 	}
 	whole := h.Clone()
 	if err := playAll(whole, query.Get("later")); err != nil {
@@ -265,7 +277,7 @@ func (s *Server) do(r *Request, at *state, action string) error {
 	case action == "new":
 		at.begin(player.NewHistory(at.g.g))
 	case len(words) == 3 && words[0] == "seat" && (words[1] == "0" || words[1] == "1"):
-		if _, err := player.ParseLevel(words[2]); err != nil && words[2] != person {
+		if err := checkSeat(words[2]); err != nil {
 			return badRequest(err)
 		}
 		at.seats[words[1][0]-'0'], at.rival = words[2], ""
@@ -359,9 +371,12 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	v.Place = squaresOf(v.Look.Place)
 	v.Threats = threatsOf(g.Picture(p), v.Look)
 	_, v.Chosen = g.(game.Arranger)
-	_, over := at.End()
+	end, over := at.End()
 	if over {
-		v.Over = v.State
+		v.Over, v.Review = v.State, s.reviewOf(at, at.Whole())
+		if at.Persons() == 1 {
+			v.Result = words[end.Outcome.For(game.Player(slices.Index(at.People[:], true)))]
+		}
 	}
 	v.Said = session.Capital(v.State) + "."
 	if n := len(h.Names()); n > 0 {
@@ -382,9 +397,8 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	}
 	if v.Practice = practiceOf(at, analysis.Report{Position: p}); !over {
 		report := reportOf(at, s.known(at))
-		v.Report, v.Practice = &report, report.Practice
+		v.Report, v.Practice, v.Review = &report, report.Practice, s.reviewOf(at, at.Whole())
 	}
-	v.Review = s.reviewOf(at, at.Whole())
 	return v
 }
 

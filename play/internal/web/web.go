@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/train"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -81,6 +82,7 @@ type Server struct {
 	mu       sync.Mutex
 	games    map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
 	assessed map[place]*analysis.Report // finished analyses
+	daily    map[string][]*train.Puzzle // puzzles of the day, by game and date
 	tables   []*Source                  // data directories with a table
 }
 
@@ -90,7 +92,7 @@ var static embed.FS
 // New makes a Server.
 func New(o Options) (*Server, error) {
 	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
-		streams: make(chan struct{}, maxStreams)}
+		daily: make(map[string][]*train.Puzzle), streams: make(chan struct{}, maxStreams)}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
 	}
@@ -134,6 +136,7 @@ func (s *Server) page(name string) Handler {
 				return nil, err
 			}
 			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.source != nil && hasWhole
+			data["Solved"], data["Bands"] = g.source != nil, train.Bands()
 			data["Outcomes"], data["Tiers"], data["Puzzle"] = outcomes(g.g), game.LastTier(g.g), g.g.Values().Puzzle
 			start := g.g.Picture(g.g.Start())
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns

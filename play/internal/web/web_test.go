@@ -526,6 +526,27 @@ func TestGone(t *testing.T) {
 	}
 }
 
+// TestEnd checks the result and the review of a game that is over, and that a request names the level of a machine that adapts.
+func TestEnd(t *testing.T) {
+	path := serve(t, "connectn width=3 height=3 connect=3").URL + "/view/connectn/3-3-3?mode=play&seats="
+	for query, want := range map[string]string{
+		"person,adapts&moves=0,1,0,1,0": "win", "adapts,person&moves=0,1,0,1,0": "lose", "person,person&moves=0,1,0,1,0": "", "person,random&moves=0,1,2,1,0,2,1,0,2": "tie",
+		"person,random&moves=0,1,0,1": "", "person,random&moves=0,1,0,1&resigned=1": "lose", "random,person&moves=0,1,0,1&resigned=1": "win",
+	} {
+		if v := ask[viewJSON](t, path+query); v.Result != want || (v.Review != nil) != (v.Over != "") || v.Report != nil {
+			t.Errorf("%s: result %q, want %q; over %q, review %+v, report %+v", query, v.Result, want, v.Over, v.Review, v.Report)
+		}
+	}
+	if v := ask[viewJSON](t, path+"adapts,person&do=machine&level=casual"); v.Made != 1 || v.Game["seats"] != "adapts,person" {
+		t.Errorf("the machine that adapts: %+v", v.Game)
+	}
+	for _, query := range []string{"adapts,person&do=machine", "adapts,person&do=machine&level=adapts", "person,x"} {
+		if status, body := get(t, path+query); status != 400 {
+			t.Errorf("%s: status %d: %s", query, status, body)
+		}
+	}
+}
+
 // TestLog checks that an error is one line of the log, whatever a request contains.
 func TestLog(t *testing.T) {
 	var lines strings.Builder
@@ -541,7 +562,7 @@ func TestLog(t *testing.T) {
 func TestPageSize(t *testing.T) {
 	server := serve(t)
 	var files int
-	for _, path := range []string{"/", "/play/connectn/7-6-4", "/play/network/regular"} {
+	for _, path := range []string{"/", "/play/connectn/7-6-4", "/play/network/regular", "/puzzles/connectn/7-6-4"} {
 		seen := map[string]bool{}
 		var load func(string) int
 		load = func(name string) (size int) {
@@ -568,7 +589,7 @@ func TestPageSize(t *testing.T) {
 		}
 		files = max(files, len(seen))
 	}
-	if want := 11; files != want { // the page, three style sheets, six scripts and the icon
+	if want := 12; files != want { // the page, three style sheets, seven scripts and the icon
 		t.Errorf("a page loads %d files, want %d", files, want)
 	}
 }

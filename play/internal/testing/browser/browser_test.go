@@ -459,7 +459,7 @@ func (t *tab) keep() {
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#board') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#search') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
 }
 
 // run does something in the page.

@@ -396,7 +396,7 @@ func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, pos
 	tab.run(press("#moves tbody button")) // the best move
 	ends := "draw"
 	if p.Value != "draw" {
-		ends = fmt.Sprintf(" in %d move", p.Remoteness-1)
+		ends = fmt.Sprintf(" in %d", p.Remoteness-1)
 	}
 	tab.wait(`/moves=/.test(location.search) && document.querySelector('#search').textContent === 'From the table.' && document.querySelector('#worth').textContent.includes('` + ends + `')`)
 }

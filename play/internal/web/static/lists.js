@@ -1,5 +1,7 @@
 // The lists of the page: the moves of a position with their values, and those of a line, whose pieces the board shows.
-import { el, glyph } from './board.js';
+import { el, glyph, has, meant } from './board.js';
+
+const chooser = document.getElementById('chooser');
 
 // button makes a button.
 function button(text, pressed, label = null) {
@@ -67,16 +69,42 @@ export function listMistakes(mistakes, go, refute) {
   })));
 }
 
+// pick takes a click on a square that can mean the moves of these names, after other clicks. If they mean one move, it is played; if no
+// square to click next tells which one it is, they are listed at the square. pick returns the clicks that another one can follow.
+export function pick(moves, clicks, names, square, at, play) {
+  if (clicks.includes(at)) return [];
+  const next = meant(moves, [...clicks, at]), longer = clicks.length && next.length, now = longer ? [...clicks, at] : [at], open = longer ? next : moves.filter(m => names.includes(m.name));
+  if (open.length === 1 && (!open[0].path || now.length > 1)) {
+    play(open[0].name);
+    return now;
+  }
+  const same = open.some(m => m.squares.every(s => now.includes(String(s)))) || open.every(m => m.squares.every(s => open.every(o => has(o, String(s)))));
+  if (open.length < 2 || !same) return now;
+  listAt(square, open, play);
+  return [];
+}
+
 // listAt lists moves at a square of the board.
-export function listAt(square, moves, play) {
-  const chooser = document.getElementById('chooser'), area = square.getBoundingClientRect(), within = document.getElementById('board').getBoundingClientRect();
-  chooser.replaceChildren(...moves.map(({ name }) => button(name, () => play(name))));
+function listAt(square, moves, play) {
+  const area = square.getBoundingClientRect(), within = document.getElementById('board').getBoundingClientRect();
+  chooser.replaceChildren(...moves.map(({ name }) => button(name, () => {
+    chooser.hidden = true;
+    play(name);
+  })));
   chooser.hidden = false;
   const left = area.x + (area.width - chooser.offsetWidth) / 2 - within.x;
   chooser.style.left = `${Math.max(0, Math.min(left, within.width - chooser.offsetWidth))}px`;
   chooser.style.top = `${area.bottom - within.y}px`;
   chooser.firstChild.focus();
 }
+
+addEventListener('pointerdown', e => { if (!e.target.closest('#chooser')) chooser.hidden = true; });
+chooser.addEventListener('keydown', e => {
+  if (e.key !== 'Escape') return;
+  e.stopPropagation();
+  chooser.hidden = true;
+  document.querySelector('#board [tabindex="0"]')?.focus();
+});
 
 // bar draws an evaluation: to the right if it is good for the player to move.
 function bar(score, most) {

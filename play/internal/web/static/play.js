@@ -1,10 +1,11 @@
 // The page on which people play, and look at the values of positions. A request has the whole game and what is done with it; the
 // answer has the game after that, and what is shown of it.
-import { draw as drawBoard, glyph, has, meant, replace } from './board.js';
+import { draw as drawBoard, glyph, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
-import { listAt, listMistakes, listMoves, listSteps, onBoard, said } from './lists.js';
+import { listMistakes, listMoves, listSteps, onBoard, pick, said } from './lists.js';
+import { levelOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
@@ -111,6 +112,7 @@ function show(next, push) {
   seat();
   follow();
   render();
+  if (game.mode) saveGame(view);
 }
 
 // seat shows who plays the sides.
@@ -146,7 +148,7 @@ function analyse(mine) {
 async function machine(mine) {
   const begun = performance.now(), [of, seconds] = $('limit').value.split(' ');
   const limit = { game: Math.max(10, (1000 * seconds - clock.spent(view.turn)) / 20), move: 1000 * seconds }[of];
-  const next = await latest('', query(['do', 'machine'], ...limit ? [['limit', Math.round(limit)]] : []));
+  const next = await latest('', query(['do', 'machine'], ['level', levelOf(game.seats.split(',')[view.turn])], ...limit ? [['limit', Math.round(limit)]] : []));
   if (mine !== turn) return;
   if (!next) {
     thinking = false;
@@ -170,23 +172,12 @@ async function play(name) {
 // press plays a move that a key names: also before the page shows the position, if no machine moves.
 function press(name) { if (!view.over && !view.practice?.right && (ready() || view.free && !thinking)) play(name); }
 
-// choose plays a move. If a click on a square can mean several, or the first square of a path, the next square to
-// click tells which; if no square does, they are shown at the square.
+// choose plays a move, or takes a click on a square.
 function choose(names, square, at) {
   if (!ready() || view.over || view.practice?.right) return;
   if (!square) return play(names[0]);
-  const again = clicks.includes(at);
-  let open = again ? [] : meant(view.moves, [...clicks, at]);
-  if (clicks.length && open.length) clicks = [...clicks, at];
-  else {
-    clicks = again ? [] : [at];
-    open = again ? [] : view.moves.filter(m => names.includes(m.name));
-  }
-  if (open.length === 1 && (!open[0].path || clicks.length > 1)) return play(open[0].name);
-  const same = open.some(m => m.squares.every(s => clicks.includes(String(s)))) || open.every(m => m.squares.every(s => open.every(o => has(o, String(s)))));
-  if (open.length < 2 || !same) return render();
-  clicks = [];
-  listAt(square, open, play);
+  clicks = pick(view.moves, clicks, names, square, at, play);
+  render();
 }
 
 // go shows the position after so many moves, and the board, which may be outside the window.
@@ -301,7 +292,7 @@ on('review', () => {
   for (const end of ['end', 'error']) {
     events.addEventListener(end, () => {
       endReview();
-      if (shown === turn && !editing) act(); // otherwise the next answer has it
+      if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
     });
   }
 });
@@ -428,10 +419,7 @@ on('typed', () => {
 on('goto', () => find(['position', $('position').value]), 'submit');
 // The second click of a double click is no move of the position that the first one leads to.
 addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#stand, #moves')) e.stopPropagation(); }, true);
-addEventListener('pointerdown', e => {
-  pressed = true;
-  if (!e.target.closest('#chooser')) $('chooser').hidden = true;
-});
+addEventListener('pointerdown', () => { pressed = true; });
 for (const end of ['pointerup', 'pointercancel']) {
   addEventListener(end, () => setTimeout(() => {
     pressed = false;
@@ -449,10 +437,7 @@ addEventListener('keydown', e => {
     return;
   }
   if (!view || editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
-  if (e.key === 'Escape' && !$('chooser').hidden) {
-    $('chooser').hidden = true;
-    $('board').querySelector('[tabindex="0"]')?.focus();
-  } else if (clicks.length && e.key === 'Escape') {
+  if (clicks.length && e.key === 'Escape') {
     clicks = [];
     render();
   } else if (line && e.key === 'Escape') closeLine();

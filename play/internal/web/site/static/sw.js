@@ -4,7 +4,7 @@ importScripts('wasm_exec.js');
 const program = 'program.bin?VERSION', tables = 'tables.bin?VERSION';
 const cacheName = `${registration.scope} VERSION`; // all sites of a host share the caches
 const base = new URL(registration.scope).pathname;
-const page = /PAGES/, part = /^(static|view)\//; // paths from base that the program answers
+const page = /PAGES/, part = /^(static|view|puzzle)\//; // paths from base that the program answers
 const pathOf = address => new URL(address).pathname.slice(base.length);
 let running = null; // a promise of the function that answers a request
 
@@ -47,14 +47,20 @@ async function unpacked(name, type) {
 const patience = 10_000; // milliseconds until the server must have answered, and until it is asked again after a failure
 let trouble = '', failed = -Infinity; // the last failure and its time
 
-// fetchPart fetches the bytes from offset from to offset to of a file of a table. It reads nothing else that a
-// server sends.
+// fetchPart fetches the bytes from offset from to offset to of a file of a table, and keeps them for a time without the server.
+// It reads nothing else that a server sends.
 self.fetchPart = async (name, from, to, size) => {
+  const part = `${from}-${to - 1}`, kept = await caches.open(cacheName), key = `${name}?VERSION&${part}`;
+  const known = await kept.match(key);
+  if (known) return new Uint8Array(await known.arrayBuffer());
   if (Date.now() - failed < patience) throw new Error(trouble);
-  const part = `${from}-${to - 1}`;
   try {
     const response = await fetch(`${name}?VERSION`, { headers: { Range: `bytes=${part}` }, signal: AbortSignal.timeout(patience) });
-    if (response.headers.get('Content-Range') === `bytes ${part}/${size}`) return new Uint8Array(await response.arrayBuffer());
+    if (response.headers.get('Content-Range') === `bytes ${part}/${size}`) {
+      const bytes = await response.arrayBuffer();
+      await kept.put(key, new Response(bytes)).catch(() => {}); // there is no place for it
+      return new Uint8Array(bytes);
+    }
     trouble = response.status === 200 ? 'this server sends only complete files, not parts of them'
       : `the server does not have the part that was asked for (status ${response.status})`;
     await response.body?.cancel();

@@ -296,7 +296,7 @@ func (d *Decoder) Decode(src []byte, b *block.Block) error {
 		return d.decodeReached(rest, b, false)
 	}
 	if err = d.decode(kind, rest, b); err == nil && kind&hasDone != 0 {
-		d.values.write(b)
+		err = d.values.write(b)
 	}
 	return err
 }
@@ -361,7 +361,7 @@ func (d *Decoder) decode(kind byte, src []byte, b *block.Block) (err error) {
 // packedValues contains the values of the done slots of a block: a code for each, in ascending
 // order of slot.
 type packedValues struct {
-	value [256]byte // by code
+	value [256]byte // by code; 0: it has none
 	width uint      // of a code, in bits: at most 8, because there are at most 255 values
 	codes []byte    // with eight more bytes at the end, so that eight bytes can be read at any code
 }
@@ -373,6 +373,9 @@ func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
 		return nil, errShort
 	}
 	p.value = [256]byte{}
+	if slices.Contains(src[used:used+int(n)], 0) {
+		return nil, errNoValue
+	}
 	copy(p.value[:], src[used:used+int(n)])
 	src = src[used+int(n):]
 	p.width = codeWidth(int(n))
@@ -384,31 +387,43 @@ func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
 	return src[size:], nil
 }
 
+var errNoValue = errors.New("a position that is done, but has no value")
+
 // at returns the i-th value.
-func (p *packedValues) at(i int) byte {
+func (p *packedValues) at(i int) (byte, error) {
 	at := uint(i) * p.width
-	return p.value[byte(binary.LittleEndian.Uint64(p.codes[at>>3:])>>(at&7)&(1<<p.width-1))]
+	v := p.value[byte(binary.LittleEndian.Uint64(p.codes[at>>3:])>>(at&7)&(1<<p.width-1))]
+	if v == 0 {
+		return 0, errNoValue
+	}
+	return v, nil
 }
 
 // write stores the values in the done slots of b.
-func (p *packedValues) write(b *block.Block) {
+func (p *packedValues) write(b *block.Block) error {
 	codes, width := p.codes, p.width
 	mask := uint64(1)<<width - 1
 	if width == 0 { // all values are the same
 		for i, w := range b.Done {
 			b.SetValues(i, w, p.value[0])
 		}
-		return
+		return nil
 	}
-	at := uint(0)
+	at, least := uint(0), byte(255)
 	for i, w := range b.Done {
 		to := b.Word(i)
 		for ; w != 0; w &= w - 1 {
 			code := binary.LittleEndian.Uint64(codes[at>>3:]) >> (at & 7) & mask
-			to[bits.TrailingZeros64(w)&63] = p.value[byte(code)]
+			v := p.value[byte(code)]
+			to[bits.TrailingZeros64(w)&63] = v
+			least = min(least, v)
 			at += width
 		}
 	}
+	if least == 0 {
+		return errNoValue
+	}
+	return nil
 }
 
 // A View is a block of which only what is needed is decoded: the sets and the values that are read, or if
@@ -476,7 +491,8 @@ func (v *View) Value(slot int) (value byte, ok bool, err error) {
 	if !v.block.Done.Has(slot) {
 		return 0, v.block.Open.Has(slot), nil
 	}
-	return v.decoder.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1))), true, nil
+	value, err = v.decoder.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1)))
+	return value, err == nil, err
 }
 
 // Pick calls take for positions of the block. numbers are their numbers in the order of slots, from 0 on,

@@ -227,10 +227,22 @@ func TestDecodeErrors(t *testing.T) {
 		{[]byte{10, 2, 0, 1, 0, 2, 6, 7}, "the block ends too early"},
 		{[]byte{10, 2, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, "the block ends too early"}, // no values, but a code
 		{[]byte{10, 3, 0, 3, 0, 0, 1, 0, 1, 6}, "a position that is open and done"},
+		{[]byte{10, 2, 0, 1, 0, 1, 0}, "a position that is done, but has no value"},
+		{[]byte{10, 2, 0, 1, 0, 2, 0, 6, 1}, "a position that is done, but has no value"},
+		{[]byte{10, 2, 0, 1, 0, 3, 2, 6, 10, 3}, "a position that is done, but has no value"}, // code 3 of 0 to 2
 	} {
 		err := new(Decoder).Decode(tt.src, newBlock(0, 10))
 		if err == nil || err.Error() != tt.want {
 			t.Errorf("%v: error %v, want %s", tt.src, err, tt.want)
+		}
+		v := new(View)
+		v.block.Assign(7, 0, 20, newBlock(0, 10).Low)
+		err = v.set(tt.src, new(compact))
+		for slot := 0; slot < 10 && err == nil; slot++ {
+			_, _, err = v.Value(slot)
+		}
+		if err == nil || err != errReached && err.Error() != tt.want {
+			t.Errorf("%v: a View: error %v, want %s", tt.src, err, tt.want)
 		}
 	}
 }

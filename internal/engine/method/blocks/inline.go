@@ -150,7 +150,7 @@ func (w *inlineWork) NewChunk() *Chunk {
 	if w.compact != nil {
 		return w.compact.NewChunk()
 	}
-	return newChunk(w.g, w.Step)
+	return newOutputChunk(w.g, w.Step)
 }
 
 func (w *inlineWork) NewShard(number int) (inline.Shard[*Chunk], error) {

@@ -182,7 +182,7 @@ func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string
 	if err != nil {
 		return err
 	}
-	w := newWriter(out, m.g, j.Tier, j.Step)
+	w := newOutputWriter(out, m.g, j.Tier, j.Step)
 	return w.Finish(w.AppendLines(lines, source))
 }
 

@@ -50,8 +50,9 @@ func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
 	return &Writer{jobdir.NewPackWriter(out, g, kindOf(g), nil), NewChunk(g), g, tier}
 }
 
-// newChunk is NewChunk for a part of the output of a step. The blocks of a game.Deduced are compact before Solve.
-func newChunk(g game.Tiered, name string) *Chunk {
+// newOutputChunk returns an empty chunk for the output of a step. The blocks of a game.Deduced are compact if the step comes
+// before Solve.
+func newOutputChunk(g game.Tiered, name string) *Chunk {
 	c := NewChunk(g)
 	if deduce := game.DeducerOf(g); deduce != nil && name != step.Solve {
 		c.SetCompact(deduce, nil)
@@ -59,10 +60,10 @@ func newChunk(g game.Tiered, name string) *Chunk {
 	return c
 }
 
-// newWriter is NewWriter for a part of the output of a step.
-func newWriter(out io.WriteCloser, g game.Tiered, tier int, name string) *Writer {
+// newOutputWriter returns a writer of a shard of the output of a step.
+func newOutputWriter(out io.WriteCloser, g game.Tiered, tier int, name string) *Writer {
 	w := NewWriter(out, g, tier)
-	w.chunk = newChunk(g, name)
+	w.chunk = newOutputChunk(g, name)
 	return w
 }
 

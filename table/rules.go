@@ -148,7 +148,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 		if err != nil {
 			return 0, 0, err
 		}
-		reached = marks
+		reached, parts[i] = marks, rulesPart{} // what the part has cached is garbage now
 	}
 	return c.total, all, nil
 }

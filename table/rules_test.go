@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/stored"
@@ -75,6 +77,34 @@ func TestRulesUnled(t *testing.T) {
 	if _, _, err := (Rules{}).Verify(context.Background(), tab); !errors.As(err, &fault) || fault.Position != 6 {
 		t.Errorf("got %v, want the fault at 6", err)
 	}
+}
+
+// TestRulesReleases checks that a part, with the blocks that it caches, is garbage when the next one is checked.
+func TestRulesReleases(t *testing.T) {
+	var first weak.Pointer[stored.Part]
+	parts, checked := make([]rulesPart, 2), 0
+	for i := range parts {
+		parts[i] = numbers([][2]int{{0, 0}}, stored.File{End: 1})
+		parts[i].Slots = func(uint64) int { return 1 }
+		parts[i].Reader = func(int) stored.Reader {
+			if runtime.GC(); i == 1 && first.Value() != nil {
+				t.Error("the first part is in memory")
+			}
+			checked += i
+			return noPositions{}
+		}
+	}
+	first = weak.Make(parts[0].Part)
+	if _, _, err := (Rules{}).run(t.Context(), &plainRules{Game: testgames.TieGame()}, parts); err != nil || checked == 0 {
+		t.Errorf("the last part is read %d times, %v", checked, err)
+	}
+}
+
+// noPositions reads ranges without positions.
+type noPositions struct{ stored.Reader }
+
+func (noPositions) Load(slots []uint32, i int) (uint64, []uint32, error) {
+	return uint64(i), slots, nil
 }
 
 // TestSample checks that a sample has the requested number of positions, without duplicates,

@@ -24,7 +24,7 @@ var progressLine = regexp.MustCompile(`(?m)^driver: \[[#.]+\] .*\n`)
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	fullDisk(t, []onFullDisk{
-		{board, "--runner=inline", "200k"},
+		{board, "--runner=inline", "100k"},
 		{board, "--runner=pipe --reducers=3", "300k"},
 		{cyclic, "--runner=inline --final=no", "300k"},
 	})
@@ -36,7 +36,7 @@ func TestLongFullDisk(t *testing.T) {
 	fullDisk(t, []onFullDisk{
 		{board, "--runner=inline --keep=all", "1m"},
 		{board, "--runner=pipe --keep=all", "1m"},
-		{board, "--runner=inline --final=no", "100k"},
+		{board, "--runner=inline --final=no", "80k"},
 		{cyclic, "--runner=inline --keep=all", "1m"},
 		{cyclic, "--runner=pipe --reducers=3", "600k"},
 		{mills, "--runner=inline", "140k"},
@@ -119,7 +119,7 @@ func TestFullDiskFinal(t *testing.T) {
 func TestDiskAsk(t *testing.T) {
 	for answer, want := range map[string]int{"no\r": 1, "\r": 1, "\x03": 130} {
 		dir := t.TempDir()
-		term := terminal.Start(t, dir, "driver solve connectn --width 7 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
+		term := terminal.Start(t, dir, "driver solve connectn --width 8 --height 6 --connect 4 --memory 70G --data disk", 200, 40)
 		term.Shows(`TB of disk space, and .*B are available in disk\. Start, yes or no\?`)
 		term.Types(answer)
 		term.Ends(want)

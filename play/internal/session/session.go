@@ -146,11 +146,17 @@ func (s *Session) Go(made int) bool {
 	return true
 }
 
-// Resume lets machines move. The moves that were taken back are dropped.
-func (s *Session) Resume() { s.Paused, s.moves = false, slices.Clone(s.h.Names()) }
+// Resume ends a practice, and lets machines move. The moves that were taken back are dropped.
+func (s *Session) Resume() {
+	s.stop()
+	s.Paused, s.moves = false, slices.Clone(s.h.Names())
+}
 
-// Sit has these sides played by people, and drops the moves that were taken back.
-func (s *Session) Sit(people [2]bool) { s.People, s.moves = people, slices.Clone(s.h.Names()) }
+// Sit ends a practice, and has these sides played by people. The moves that were taken back are dropped.
+func (s *Session) Sit(people [2]bool) {
+	s.stop()
+	s.People, s.moves = people, slices.Clone(s.h.Names())
+}
 
 // Swap exchanges the sides of a person and a machine, which does not wait.
 func (s *Session) Swap() error {

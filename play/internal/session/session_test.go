@@ -144,7 +144,8 @@ func TestPractice(t *testing.T) {
 	if got, want := session.Judged(h, judgments), "X: 3 moves, 2 mistakes. O: 2 moves, 1 mistake. The turning point was move 5, X 2, the last of 3 mistakes: it loses in 4, then 1 threatens 1 and 2; 1 was best and wins in 11 (1 0 0 1 1 3 …)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	s := session.New(h, [2]bool{true, true})
+	both := [2]bool{true, true}
+	s := session.New(h, both)
 	known := func() analysis.Report { return z.LookUp(s.History().Position()) }
 	says := func(want string) {
 		t.Helper()
@@ -182,6 +183,16 @@ func TestPractice(t *testing.T) {
 	must.OK(t, s.Do("stop"))
 	if s.Practice != nil || len(s.History().Names()) != 5 {
 		t.Errorf("%+v, %v", s.Practice, s.History().Names())
+	}
+	for name, end := range map[string]func() error{
+		"resume": func() error { s.Resume(); return nil }, "swap": s.Swap, "seat": func() error { s.Sit(both); return nil },
+	} {
+		s.People = [2]bool{true, name != "swap"}
+		must.OK(t, s.Practise(judgments))
+		must.OK(t, end())
+		if s.Practice != nil || len(s.History().Names()) != 5 {
+			t.Errorf("%s in a practice: %+v, %v", name, s.Practice, s.History().Names())
+		}
 	}
 	s.People = [2]bool{false, true}
 	must.OK(t, s.Practise(judgments))

@@ -32,7 +32,7 @@ type model struct {
 	*session.Session
 	over   bool // play has ended, as end describes
 	end    session.End
-	judged []analysis.Judgment // the moves of a play that is over; nil: not yet
+	judged []analysis.Judgment // all moves of a play that was over, until there are others; nil: not yet
 
 	levels []player.Level
 	level  int
@@ -216,8 +216,11 @@ func (m *model) arrive() tea.Cmd {
 	m.turn++
 	m.thinking, m.asked = false, false
 	m.typed, m.clicked, m.selected = "", nil, -1
-	if m.end, m.over = m.End(); m.over {
-		m.moves, m.spots, m.advice, m.judged = nil, nil, analysis.Report{Best: -1}, nil
+	if m.end, m.over = m.End(); m.over || !slices.EqualFunc(m.judged, m.Moves(), func(j analysis.Judgment, name string) bool { return j.Move == name }) {
+		m.judged = nil
+	}
+	if m.over {
+		m.moves, m.spots, m.advice = nil, nil, analysis.Report{Best: -1}
 		return m.judge()
 	}
 	m.moves = m.History().Moves()
@@ -332,14 +335,13 @@ func (m *model) play(name string) tea.Cmd {
 
 // analyse begins or ends an analysis.
 func (m *model) analyse() tea.Cmd {
+	m.settings.Analyse = !m.Analysing
 	return m.do(map[bool]string{true: "play", false: "analyse"}[m.Analysing])
 }
 
 // do does what the session calls action.
 func (m *model) do(action string) tea.Cmd {
-	err := m.Do(action)
-	m.settings.Analyse = m.Analysing
-	m.show("", err)
+	m.show("", m.Do(action))
 	return m.arrive()
 }
 
@@ -459,11 +461,10 @@ func (m *model) adopt(name string, p referee.Played) error {
 	return nil
 }
 
-// adoptSession begins a session, in the mode of the one before.
+// adoptSession begins a session, in the mode that the user has chosen.
 func (m *model) adoptSession(h *player.History, seats [2]bool) {
-	analysing := m.Analysing
 	m.Session = session.New(h, seats)
-	m.Analysing = analysing
+	m.Analysing = m.settings.Analyse
 }
 
 // quit quits, unless there is a play that is not saved: then it asks once.

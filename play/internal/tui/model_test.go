@@ -43,6 +43,7 @@ func start(t testing.TB, spec string, change func(o *Options)) *model {
 	}
 	m := newModel(o)
 	m.Analysing = o.Seats == twoPeople
+	m.settings.Analyse = m.Analysing
 	t.Cleanup(m.close)
 	perform(t, m, m.Init())
 	return m
@@ -718,6 +719,27 @@ func TestPractise(t *testing.T) {
 		if values := strings.Contains(text(m), "T8"); values != strings.HasPrefix(step.says, "2 is right") {
 			t.Errorf("%s: values: %v\n%s", step.keys, values, text(m))
 		}
+	}
+}
+
+// TestPractiseAfter begins a practice in Play: it changes only the mode of this game. The mistakes of a game are not asked in
+// another one.
+func TestPractiseAfter(t *testing.T) {
+	m := start(t, three, nil)
+	m.Analysing, m.settings.Analyse = false, false
+	keys(t, m, "01010p<esc>")
+	expect(t, m, "X has won after 5 moves")
+	if !m.Analysing || m.settings.Analyse {
+		t.Errorf("analysing %v, chosen %v", m.Analysing, m.settings.Analyse)
+	}
+	keys(t, m, "up")
+	expect(t, m, "Mistake 1 of 1.")
+	keys(t, m, "<esc>uuuu1p")
+	expect(t, m, "mistakes are found at the end of a game")
+	keys(t, m, "n3p")
+	expect(t, m, "mistakes are found at the end of a game")
+	if m.Analysing {
+		t.Error("the next game shows values")
 	}
 }
 

@@ -184,6 +184,18 @@ func (l Line) then() string {
 	return ""
 }
 
+// FirstLost describes the first move that is known to lose where it is not known whether another one is better; "" if there is
+// none. who names a player.
+func FirstLost(h *player.History, judgments []Judgment, who func(game.Player) string) string {
+	for i, j := range judgments {
+		if p := h.At(i); !j.Before.Known && j.After.Known && ResultOf(h.Game(), p, j.After.Value) == game.Loses {
+			return fmt.Sprintf("Move %d, %s %s, is the first that is known to lose: it %s. Whether another move was better is not known.",
+				i+1, who(h.Mover(i)), j.Move, j.After.does(h.Game(), p))
+		}
+	}
+	return ""
+}
+
 // TurningPoint describes the last mistake of a play, after which no move changed the result. who names a player.
 func TurningPoint(h *player.History, judgments []Judgment, who func(game.Player) string) string {
 	last, mistakes, judged := -1, 0, true
@@ -198,7 +210,7 @@ func TurningPoint(h *player.History, judgments []Judgment, who func(game.Player)
 	case last < 0 && judged:
 		return "No move was a mistake."
 	case last < 0:
-		return "No move is known to be a mistake."
+		return strings.TrimSpace("No move is known to be a mistake. " + FirstLost(h, judgments, who))
 	}
 	g, p, j := h.Game(), h.At(last), judgments[last]
 	text := "The turning point"

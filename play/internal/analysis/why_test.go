@@ -338,6 +338,12 @@ func TestTurningPoint(t *testing.T) {
 			t.Errorf("without the value of move %d: %q, want %q", i+1, got, want)
 		}
 	}
+	some := slices.Clone(judgments)
+	some[1].Before.Known, some[1].Mistake = false, false
+	const lost = "Move 2, O b1, is the first that is known to lose: it loses in 6. Whether another move was better is not known."
+	if got := TurningPoint(h, some, who); got != "No move is known to be a mistake. "+lost || FirstLost(h, some, who) != lost || FirstLost(h, judgments, who) != "" {
+		t.Errorf("without the value before move 2: %q", got)
+	}
 	random := rand.New(rand.NewPCG(1, 4))
 	for range 200 {
 		h := player.NewHistory(g)

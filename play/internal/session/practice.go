@@ -20,8 +20,9 @@ func Capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Judged counts the moves of each player, and the mistakes, and names the turning point: "X: 5 moves, 1 mistake. O: 4 moves,
-// 0 mistakes. The turning point was move 7, X 3: it loses in 12; 2 was best and wins in 9."
+// Judged counts the moves of each player, and the mistakes, and names the turning point, or without mistakes the first move that
+// is known to lose: "X: 5 moves, 1 mistake. O: 4 moves, 0 mistakes. The turning point was move 7, X 3: it loses in 12; 2 was best
+// and wins in 9."
 func Judged(h *player.History, judgments []analysis.Judgment) string {
 	if len(judgments) == 0 {
 		return "No move is made yet."
@@ -44,8 +45,11 @@ func Judged(h *player.History, judgments []analysis.Judgment) string {
 	if unknown > 0 {
 		text += numfmt.Count(unknown, "move") + " not judged: no value is proven. "
 	}
+	who := func(p game.Player) string { return player.Who(h.Game(), p) }
 	if mistakes[0]+mistakes[1] > 0 {
-		text += analysis.TurningPoint(h, judgments, func(p game.Player) string { return player.Who(h.Game(), p) })
+		text += analysis.TurningPoint(h, judgments, who)
+	} else {
+		text += analysis.FirstLost(h, judgments, who)
 	}
 	return strings.TrimSpace(text)
 }

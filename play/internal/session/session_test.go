@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,13 @@ func TestPractice(t *testing.T) {
 	reports := must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t)
 	judgments := analysis.Review(g, h.Names(), 0, reports)
 	if got, want := session.Judged(h, judgments), "X: 3 moves, 2 mistakes. O: 2 moves, 1 mistake. The turning point was move 5, X 2, the last of 3 mistakes: it loses in 4, then 1 threatens 1 and 2; 1 was best and wins in 11 (1 0 0 1 1 3 …)."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	unknown := slices.Clone(judgments)
+	for i := range unknown {
+		unknown[i].Before.Known, unknown[i].Mistake = false, false
+	}
+	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes. O: 2 moves, 0 mistakes. 5 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	both := [2]bool{true, true}

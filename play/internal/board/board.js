@@ -204,7 +204,8 @@ function targets(svg, view, open, chosen, height) {
     }
   }
   for (const { x, y, key, names, quiet } of areas.values()) {
-    const label = names.length === 1 ? `move ${names[0]}` : `${squareName(view.picture, x, y)}: ${names.length} moves`;
+    const what = view.picture.rows[y]?.[x] && nameOf(view.picture.rows[y][x], view), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
+    const label = what || names.length > 1 ? `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}` : does;
     const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
     if (view.clicks?.includes(key)) target.classList.add('picked');
     else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
@@ -260,10 +261,18 @@ function walk(e) {
   next.focus();
 }
 
+// nameOf names what is on a square; "" if that is nothing.
+function nameOf({ text, owner }, { look, players }) {
+  const shape = look.pieces?.[text];
+  if (animals[shape] && owner) return `${shape} of ${players[owner - 1]}`;
+  if (text === '.') return '';
+  return /\w/.test(text) ? text : shape ?? text;
+}
+
 // squareName names a square by the labels of the board, or else by numbers from 1.
 export function squareName({ rows, Above, Below, Left }, x, y) {
   const columns = y < rows.length / 2 ? Above ?? Below : Below ?? Above;
-  return `column ${columns?.[x] || x + 1}, row ${Left?.[y] || y + 1}`.replaceAll('_', '');
+  return `column ${columns?.[x] || x + 1}, ${Left && !Left[y] ? 'beside the board' : `row ${Left?.[y] || y + 1}`}`.replaceAll('_', '');
 }
 
 // sights draws the lines along which pieces see one another.

@@ -416,7 +416,7 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	const square, moves = `document.activeElement.ariaLabel`, `new URLSearchParams(location.search).get('moves')`
 	tab.wait(`document.querySelectorAll('#board [role=button]').length === 9`)
 	tab.run(chromedp.Focus("#seat1"), chromedp.KeyEvent(kb.Tab))
-	tab.want(square, "move a1|")
+	tab.want(square, "column a, row 1, across: move a1|")
 	tab.run(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown))
 	tab.want(square, "column c, row 3: 2 moves")
 	tab.run(chromedp.KeyEvent(kb.Enter))
@@ -435,6 +435,12 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 		tab.wait(moves + ` === '` + want + `'`)
 	}
 	tab.want(square, "move 0") // column 1 is full
+	for path, names := range map[string]string{
+		"/play/dobutsu/regular":     "column b, row 3, chick of L: move Cb3b2\ncolumn b, row 2, chick of l: move Cb3b2",
+		"/play/mills/3?moves=a1,a2": "column a, beside the board, 2: 7 moves\nmove a3",
+	} {
+		open(t, browser, address+path).want(`[...document.querySelectorAll('#board .target')].map(e => e.ariaLabel).slice(0, 2).sort((a, b) => b.length - a.length).join('\n')`, names)
+	}
 	tab.run(chromedp.KeyEvent("2"))
 	tab.wait(moves + ` === '1,1,1,1,2'`)
 	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -406,6 +407,34 @@ func testPaths(t *testing.T, browser context.Context, address string) {
 		click(tt.next)
 		tab.wait(`new URLSearchParams(location.search).get('moves').split(',').at(-1) === '` + tt.move + `'`)
 	}
+}
+
+// testPasses plays a move that no square of the board means, and checks that long names of moves fit beside their values.
+func testPasses(t *testing.T, browser context.Context, address string) {
+	tab := open(t, browser, address+"/play/mancala/3-1?moves=0,4,1,5,2,4#play")
+	tab.twoPersons()
+	tab.run(press("#passes button"))
+	tab.wait(`location.search.endsWith('pass') && document.querySelector('#passes').hidden`)
+
+	tab.visit(address + "/play/mills/3?moves=a1,b2,a2,c1,a3xc1")
+	tab.want(`[...document.querySelectorAll('#history text')].filter(e => e.textContent === 'a3xc1').map(e => e.getBBox()).every(b => b.x + b.width < -115)`, "true")
+	tab.want(`document.querySelector('#name0').className + ' ' + document.querySelector('#name1').className`, "first second")
+}
+
+// testFailures opens a link with a move that there is not, and begins a game there; a machine that cannot move waits.
+func testFailures(t *testing.T, browser context.Context, address string) {
+	tab := newTab(t, browser)
+	tab.expectError = true
+	tab.run(chromedp.Navigate(address + solved + "?moves=9#play"))
+	tab.wait(`document.querySelector('#message').textContent.startsWith('move 1: expected one of')`)
+	tab.run(press("#restart"))
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.want(`document.querySelector('#message').textContent`, "")
+	tab.run(network.SetBlockedURLs([]string{"*do=machine*"}), chromedp.KeyEvent("0"))
+	tab.wait(`document.querySelector('#state').textContent === 'X played 0. O (machine) is paused.'`)
+	tab.want(`document.querySelector('#message').textContent !== ''`, "true")
+	tab.run(network.SetBlockedURLs([]string{}), press("#pause"))
+	tab.wait(`document.querySelectorAll('.piece').length === 2`)
 }
 
 // testSquares plays with the squares of a board by keyboard: the tabulator key reaches one of them, the arrow keys

@@ -2,12 +2,13 @@
 // farther from the centre, where ties, draws and unknown values are. The words for the value are beside it.
 import { el } from './board.js';
 
-const half = 110, inner = 14, left = 36, right = 92, top = 36;
+const half = 110, inner = 14, right = 92, top = 36;
 
 // draw returns the picture. go is called with the number of the ply that is clicked.
 export function draw(view, go) {
   const rowHeight = matchMedia('(pointer: coarse)').matches ? 44 : 24; // for a finger
-  const { plies } = view.review, width = left + 2 * half + right;
+  const { plies } = view.review, longest = Math.max(...plies.map(p => p.move?.length ?? 0));
+  const left = Math.max(36, 14 + 6.5 * longest), width = left + 2 * half + right; // the names of moves do not reach the points
   const most = Math.max(1, ...plies.map(p => p.worth?.remoteness ?? 0));
   const height = top + plies.length * rowHeight;
   const svg = el('svg', { viewBox: `${-half - left} 0 ${width} ${height}`, role: 'img', 'aria-label': words(view) });

@@ -60,6 +60,13 @@ export function listMoves(report, choose, refute) {
   if (focused) [...table.querySelectorAll('button')].find(b => label(b) === focused)?.focus();
 }
 
+// listPasses lists the moves that no square of the board means.
+export function listPasses(moves, choose) {
+  const passes = document.getElementById('passes'), names = moves.filter(m => !m.label && !m.squares.length).map(m => m.name);
+  passes.hidden = !names.length;
+  unless('passes', names.join(), () => passes.replaceChildren(...names.map(name => button(name[0].toUpperCase() + name.slice(1), () => choose(name)))));
+}
+
 // listMistakes lists the mistakes of a review.
 export function listMistakes(mistakes, go, refute) {
   unless('mistakes', JSON.stringify(mistakes), () => document.getElementById('mistakes').replaceChildren(...mistakes.map(({ ply, move, text }) => {

@@ -4,7 +4,7 @@ import { draw as drawBoard, glyph, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
-import { listMistakes, listMoves, listSteps, onBoard, pick, said } from './lists.js';
+import { listMistakes, listMoves, listPasses, listSteps, onBoard, pick, said } from './lists.js';
 import { levelOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
@@ -63,7 +63,7 @@ async function ask(q, push = true) {
     seat();
     shown = turn;
     follow();
-  }
+  } else if (!view) game = { ...game, from: '', moves: '', later: '', practice: '' }; // the next request begins a game
   return next !== null;
 }
 
@@ -152,6 +152,8 @@ async function machine(mine) {
   if (mine !== turn) return;
   if (!next) {
     thinking = false;
+    const paused = await latest('', query(['do', 'pause']));
+    if (paused && mine === turn) show(paused, false);
     return;
   }
   clock.run(-1);
@@ -195,7 +197,12 @@ function render() {
     const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, threats: settings.threats && values ? view.threats : null };
     replace($('board'), drawBoard(drawn, values ? report.moves : null, values ? report.best : view.hint, line?.made ? closeLine : choose));
   }
-  view.players.forEach((name, i) => { $(`name${i}`).textContent = name.length > 1 ? name[0].toUpperCase() + name.slice(1) : name; });
+  const owned = view.look.pieces?.['*'] !== 'number' && [...view.place, ...view.picture.rows.flat()].some(square => square.owner); // pieces have colours
+  view.players.forEach((name, i) => {
+    $(`name${i}`).textContent = name.length > 1 ? name[0].toUpperCase() + name.slice(1) : name;
+    $(`name${i}`).className = owned ? ['first', 'second'][i] : '';
+  });
+  listPasses(line?.made ? [] : view.moves, name => choose([name]));
   $('editor').hidden = !editing;
   $('edit').hidden = !view.place.length;
   $('edit').setAttribute('aria-expanded', editing !== null);

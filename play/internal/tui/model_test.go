@@ -690,7 +690,7 @@ func TestHint(t *testing.T) {
 func TestResign(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Depth: 4} })
 	keys(t, m, "g")
-	expect(t, m, "resign: there is no player who can resign here")
+	expect(t, m, "resign: only a person who is to move can resign, after the")
 	keys(t, m, "0g")
 	expect(t, m, "you have lost after 2 moves: X (you) resigned")
 	expect(t, m, "X: 1 move, 0 mistakes.")
@@ -710,6 +710,9 @@ func TestPractise(t *testing.T) {
 	expect(t, m, "mistakes are found at the end of a game")
 	keys(t, m, "01010")
 	expect(t, m, "X: 3 moves, 0 mistakes. O: 2 moves, 1 mistake.")
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 8}) // the list of mistakes gives way
+	expect(t, m, "was best and ties in 8 (2 2 0 0 2 1 …).")
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	for _, step := range []struct{ keys, says string }{
 		{"p", "Mistake 1 of 1. Find a move with which O"}, {"1", "1 is wrong: lose in 8. Try another"}, {"2", "2 is right: tie in 8."}, {"u", "2 is right"}, {"p", "0 of 1 found at the first try."},
 		{"<esc>", "X has won after 5 moves"},

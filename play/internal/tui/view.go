@@ -226,18 +226,18 @@ func (p *panel) state(beside bool) {
 	}
 }
 
-// mistakes adds the mistakes of a play that is over.
+// mistakes adds the number of mistakes of a play that is over, and as many of them as there is space for.
 func (p *panel) mistakes() {
 	m := p.m
+	if m.judged == nil {
+		p.say(quiet, "looking for mistakes …")
+		return
+	}
+	p.say(quiet, session.Judged(m.History(), m.judged))
 	for i, j := range m.judged {
 		if j.Mistake {
 			p.say(losing, fmt.Sprintf("move %d: %s", i+1, session.Mistake(m.History(), i, j)))
 		}
-	}
-	if m.judged == nil {
-		p.say(quiet, "looking for mistakes …")
-	} else {
-		p.say(quiet, session.Judged(m.History(), m.judged))
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 		}
 	}
 	if len(p.Plies) == 0 {
-		return errors.New("practise: there is no mistake")
+		return errors.New("practise: no mistake of yours is known")
 	}
 	s.Practice = p
 	s.Go(p.Plies[0])

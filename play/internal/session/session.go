@@ -178,7 +178,7 @@ func (s *Session) Analyse(begin bool) {
 // Resign ends the game: the player to move has lost.
 func (s *Session) Resign() error {
 	if !s.Can("resign") {
-		return errors.New("resign: there is no player who can resign here")
+		return errors.New("resign: only a person who is to move can resign, after the first move of a game")
 	}
 	s.Resigned, s.Hint = true, ""
 	return nil
@@ -224,6 +224,7 @@ func (s *Session) Do(action string) error {
 // Can reports whether it makes sense to undo, redo, swap, pause, hint, resign or practise.
 func (s *Session) Can(action string) bool {
 	made := len(s.h.Names())
+	_, over := s.End()
 	switch action {
 	case "undo":
 		return made > 0
@@ -232,9 +233,8 @@ func (s *Session) Can(action string) bool {
 	case "swap":
 		return s.Persons() == 1
 	case "pause":
-		return s.Persons() == 0 || s.Persons() == 1 && (s.Analysing || s.Paused || !s.People[s.h.Turn()] && s.Waits())
+		return !over && (s.Persons() == 0 || s.Persons() == 1 && (s.Analysing || s.Paused || !s.People[s.h.Turn()] && s.Waits()))
 	case "practise":
-		_, over := s.End()
 		return over || s.Practice != nil
 	case "hint":
 		return s.MayMove()

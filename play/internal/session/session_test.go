@@ -84,6 +84,20 @@ func TestScripts(t *testing.T) {
 	}
 }
 
+// TestPause checks that machines can be paused until the game is over.
+func TestPause(t *testing.T) {
+	s := session.New(player.NewHistory(solved.Game(t, three)), [2]bool{})
+	for _, name := range []string{"0", "1", "0", "1", "0"} {
+		if !s.Can("pause") {
+			t.Error("not before", name)
+		}
+		must.OK(t, s.Play(name))
+	}
+	if s.Can("pause") {
+		t.Error("after the end")
+	}
+}
+
 // TestLater checks that a session continues with moves that were taken back.
 func TestLater(t *testing.T) {
 	h := player.NewHistory(solved.Game(t, three))

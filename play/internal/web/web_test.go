@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"maps"
 	"math/rand/v2"
 
 	"github.com/treereduce/treereduce/game"
@@ -594,7 +595,8 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// FuzzView checks that any query gets an answer, and none of them is an internal error.
+// FuzzView checks that any query gets an answer, that none of them is an internal error, and that the game of an answer is one
+// that the next request can have.
 func FuzzView(f *testing.F) {
 	f.Add("from=0x044&moves=1,2")
 	f.Add("from=%20%20&moves=a1-")
@@ -602,6 +604,9 @@ func FuzzView(f *testing.F) {
 	f.Add("practice=null")
 	f.Add(`practice={"plies":[""]}`)
 	f.Add(`moves=0,0,3&practice={"plies":[2],"had":"Ag==","at":0,"tries":["1"],"back":3}&do=move 2&do=next&do=stop`)
+	for _, action := range []string{"swap", "seat 0 random", "resume", "resign", "undo", "go 1", "new", "play", "practise", "pause"} {
+		f.Add(`moves=0,0&later=3&seats=person,random&practice={"plies":[2],"had":"Ag==","at":0,"tries":["1"],"back":3}&do=` + action)
+	}
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 1 << 20}))(f)
 	handler := s.Handler()
 	games := []string{"connectn/4-4-3", "quickcross/3-3-3", "mancala/3-2", "network/regular", "dodgem/3"}
@@ -613,6 +618,20 @@ func FuzzView(f *testing.F) {
 			handler.ServeHTTP(w, r)
 			if w.Code >= 500 {
 				t.Errorf("%s?%q: status %d, %s", g, query, w.Code, w.Body)
+			}
+			var first, next viewJSON
+			if w.Code != 200 || json.Unmarshal(w.Body.Bytes(), &first) != nil {
+				continue
+			}
+			again := url.Values{}
+			for name, value := range first.Game {
+				again.Set(name, value)
+			}
+			r.URL.RawQuery = again.Encode()
+			w = httptest.NewRecorder()
+			handler.ServeHTTP(w, r)
+			if err := json.Unmarshal(w.Body.Bytes(), &next); w.Code != 200 || err != nil || !maps.Equal(next.Game, first.Game) || first.Hint == "" && next.Said != first.Said {
+				t.Errorf("%s?%q: %v %q, then status %d: %s", g, query, first.Game, first.Said, w.Code, w.Body)
 			}
 		}
 	})

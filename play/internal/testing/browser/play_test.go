@@ -322,6 +322,8 @@ func testPractice(t *testing.T, browser context.Context, address string) {
 	tab.wait(focus + ` === 'next'`)
 	tab.run(chromedp.KeyEvent(kb.Enter))
 	tab.wait(shown + ` === 'Mistake 3 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 4`)
+	tab.run(chromedp.Reload())
+	tab.wait(shown + ` === 'Mistake 3 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 4`)
 	tab.run(chromedp.KeyEvent("3"), press("#next"))
 	tab.wait(shown + ` === '1 of 3 found at the first try. 0 Close'`)
 	tab.run(press("#stop"))

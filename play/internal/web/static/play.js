@@ -458,4 +458,5 @@ addEventListener('keydown', e => {
 });
 
 restore();
-load();
+if (game.practice) ask(query(...pending), false); // the address has the game, not the mistake
+else load();

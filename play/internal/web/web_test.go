@@ -373,6 +373,7 @@ func TestRefused(t *testing.T) {
 		{"GET", "/view/..%2f..%2fetc/passwd", "", 404, ""},
 		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
 		{"GET", "/open/network", "", 200, "Network"},
+		{"GET", "/", "", 200, "pieces of each player: 3, 5, 6, 7 or 9"},
 		{"GET", "/play/connect4", "", 200, "column with 6 pieces is full"}, // the rules, too
 		{"GET", "/play/mnk", "", 200, "<pre>   a b c\n1  . O X"},
 		{"GET", "/play/chess", "", 404, `there is no game \"chess\"`},

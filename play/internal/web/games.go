@@ -202,6 +202,7 @@ type entry struct {
 	Board, Text        string // a board, as JSON for board.js and as text
 	Params             []paramEntry
 	Solved             bool   // it has a table
+	Against            string // the fragment of an address, for a game against a machine; "" if the game has one player
 	Data               string // the data directory with the table; "" on a site
 }
 
@@ -284,7 +285,11 @@ func entryOf(g game.Game) entry {
 	id, variant := idOf(g.Spec())
 	picture := g.Picture(middle)
 	board, _ := json.Marshal(viewJSON{Look: g.Info().Look, Picture: pictureOf(picture), Last: [][2]int{}, Moves: []moveJSON{}})
-	return entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board), Text: picture.String()}
+	e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board), Text: picture.String()}
+	if !g.Values().Puzzle {
+		e.Against = "#against=adapts"
+	}
+	return e
 }
 
 // maxPreview is the largest number of positions of the random play of entryOf.

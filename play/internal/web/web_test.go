@@ -443,7 +443,7 @@ func TestIndex(t *testing.T) {
 		text := html.UnescapeString(regexp.MustCompile(`data-board="([^"]*)"`).FindStringSubmatch(card)[1])
 		var v viewJSON
 		must.OK(t, json.Unmarshal([]byte(text), &v))
-		id, variant, _ := strings.Cut(strings.TrimPrefix(found[0][1], "./play/"), "/")
+		id, variant, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(found[0][1], "./play/"), "#against=adapts"), "/")
 		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
 		text = html.UnescapeString(regexp.MustCompile(`(?s)<noscript><pre>(.*?)</pre>`).FindStringSubmatch(card)[1])
 		if strings.Contains(card, `<small class="solved">solved</small></a>`) {
@@ -453,13 +453,13 @@ func TestIndex(t *testing.T) {
 			t.Errorf("%s: the board is %v\n%s", spec, v.Picture, text)
 		}
 	}
-	if want := []string{"./play/connectn/3-3-3", "./play/connectn/4-4-3"}; !slices.Equal(links[:2], want) || !slices.Equal(marked, want) {
+	if want := []string{"./play/connectn/3-3-3#against=adapts", "./play/connectn/4-4-3#against=adapts"}; !slices.Equal(links[:2], want) || !slices.Equal(marked, want) {
 		t.Errorf("the links are %v, those of solved games %v", links, marked)
 	}
 	if n := strings.Count(page, "<li data-solved>"); n != 2 {
 		t.Errorf("%d games can be the game of the day, want 2", n)
 	}
-	if n := strings.Count(page, `action="./open/connectn"`); n != 1 {
+	if n := strings.Count(page, `action="./open/connectn#against=adapts"`); n != 1 {
 		t.Errorf("%d forms of a game", n)
 	}
 }

@@ -11,6 +11,6 @@ const solved = document.querySelectorAll('[data-solved]'), now = new Date();
 if (solved.length) {
   const today = document.getElementById('today'), days = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()) / 864e5;
   today.querySelector('ul').append(solved[days * 11093 % solved.length]);
-  today.querySelector('p a').href = today.querySelector('li a').getAttribute('href').replace('play', 'puzzles');
+  today.querySelector('p a').href = today.querySelector('li a').getAttribute('href').replace('play', 'puzzles').split('#')[0];
   today.hidden = false;
 }

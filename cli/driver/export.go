@@ -25,7 +25,7 @@ func (p *program) exportCommand() *cli.Command {
 			"the player to move; solved or unsolvable, in a puzzle) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
 			"words), in the order of tiers and hashes. CSV begins with a header line. N may be a range: 3-5.\n" +
 			"Where a table stores one of a position and its images (mirrored, rotated …), all have lines; play need not\n" +
-			"reach them all. --canonical writes those that are stored.\n" +
+			"reach them all. --canonical writes one of each.\n" +
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +
 			"   driver export --tier 1 --outcome X --remoteness 16 --format csv >tier1.csv\n" +
 			"   driver export --sample 1000 --seed 1 --format jsonl",
@@ -35,7 +35,7 @@ func (p *program) exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "outcome", Usage: "only this outcome: a `WORD` of the game (X, O, tie; win, lose, tie, draw; solved, unsolvable), or a value byte"},
 			&cli.StringFlag{Name: "remoteness", Usage: "only positions `N` moves from the end"},
 			&cli.BoolFlag{Name: "dots", Usage: "write blanks as dots"},
-			&cli.BoolFlag{Name: "canonical", Usage: "write only the positions that the table stores, without their images"},
+			&cli.BoolFlag{Name: "canonical", Usage: "write one of each position and its images"},
 			&cli.Uint64Flag{Name: "sample", Usage: "`N` positions at random, uniformly", DefaultText: "all"},
 			&cli.Uint64Flag{Name: "seed", Usage: "random seed, for a reproducible sample", DefaultText: "a different one each time"},
 		},

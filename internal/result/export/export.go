@@ -99,8 +99,13 @@ type Exporter struct {
 	Scan   *table.Scan           // selects them by tier
 	Out    io.Writer
 	Dots   bool // write the spaces of a position as dots
-	// Canonical means that of a position of a game.Symmetric and its images the canonical one is written, and not all.
+	// Canonical means that of a position and its images the canonical one is written, see game.CanonicalOf, and not all.
 	Canonical bool
+}
+
+// wants reports whether a position with a value is written.
+func (x *Exporter) wants(p game.Position, v game.Value) bool {
+	return x.Wanted(v) && (!x.Canonical || game.CanonicalOf(x.Game, p) == p)
 }
 
 // A liner formats positions as lines. Each worker has its own.
@@ -186,7 +191,7 @@ func (x *Exporter) All(ctx context.Context) error {
 // appendBatch appends the lines of the wanted positions of a batch.
 func (l *liner) appendBatch(dst []byte, b *table.Batch) []byte {
 	for i, p := range b.Positions {
-		if l.Wanted(b.Values[i]) {
+		if l.wants(p, b.Values[i]) {
 			dst = l.append(dst, p, b.Values[i])
 		}
 	}
@@ -212,7 +217,7 @@ func shuffled(p game.Position, seed uint64) uint64 {
 
 // Sample writes n random positions of those that are wanted, or all if there are fewer.
 func (x *Exporter) Sample(ctx context.Context, n int, seed uint64) error {
-	if x.images() != nil {
+	if _, mirrored := x.Game.(game.Mirrored); x.images() != nil || x.Canonical && mirrored {
 		return x.sampleAll(ctx, n, seed)
 	}
 	batches, ok, err := x.Scan.Sample(ctx, uint64(n), seed, x.Wanted)
@@ -265,7 +270,7 @@ func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
 			mu.Unlock()
 			found = found[:0]
 			for j, p := range b.Positions {
-				if !x.Wanted(b.Values[j]) {
+				if !x.wants(p, b.Values[j]) {
 					continue
 				}
 				if images[0] = p; symmetric != nil {

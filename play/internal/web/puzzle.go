@@ -60,7 +60,7 @@ func (s *Server) puzzle(r *Request) (any, error) {
 	}
 	at.begin(p.History)
 	at.Analysing = false // the page shows no values
-	id := strconv.FormatUint(uint64(game.CanonicalOf(g.g, p.Report.Position)), 10)
+	id := strconv.FormatUint(game.CanonicalOf(g.g, p.Report.Position), 10)
 	return puzzleJSON{s.viewOf(at), p.Task(), p.Grade, id}, nil
 }
 
@@ -123,7 +123,7 @@ func (s *Server) anotherPuzzle(ctx context.Context, g *served, b train.Band, see
 			if err != nil {
 				return badRequest(fmt.Errorf("without %s: expected numbers with commas between them", player.Quoted(without)))
 			}
-			f.Skip(game.Position(n))
+			f.Skip(n)
 		}
 		p, err = f.Near(ctx, b.Lowest, b.Highest)
 		return err

@@ -11,20 +11,29 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// withImages writes the rows of sources of Values, and rows with the same values for all images of their positions, to
-// a file, which create creates with a name. It sorts up to most rows at a time for each worker. It returns a source for each
-// tier. They share the open file, whose name may be removed.
-func withImages(ctx context.Context, g game.Symmetric, sources []*Source, workers, most int, fsys store.FS, name string, create func() (io.WriteCloser, error)) (tiers []*Source, err error) {
+// An imageSorter sorts positions together with all their images.
+type imageSorter struct {
+	g       game.Symmetric
+	workers int
+	most    int                            // rows that each of them sorts at a time
+	create  func() (io.WriteCloser, error) // creates the file that it writes
+	fsys    store.FS
+	name    string // of that file
+}
+
+// sort writes the rows of sources of Values, and rows with the same values for all images of their positions. It returns a
+// source for each tier. They share the open file, whose name may be removed.
+func (x *imageSorter) sort(ctx context.Context, sources []*Source) (tiers []*Source, err error) {
 	var all []stretch
 	for _, s := range sources {
 		all = append(all, s.stretches(pieceRows)...)
 	}
-	w := NewOutboxWriter(create, g, Values)
-	outboxes := make(chan *Outbox, workers)
-	for range workers {
-		outboxes <- NewOutbox(g, Values, most, w.Append)
+	w := NewOutboxWriter(x.create, x.g, Values)
+	outboxes := make(chan *Outbox, x.workers)
+	for range x.workers {
+		outboxes <- NewOutbox(x.g, Values, x.most, w.Append)
 	}
-	err = parallel.Each(ctx, workers, len(all), 1, func() func(int) error {
+	err = parallel.Each(ctx, x.workers, len(all), 1, func() func(int) error {
 		var loader Loader
 		var rows []Row
 		var images []game.Position
@@ -35,7 +44,7 @@ func withImages(ctx context.Context, g game.Symmetric, sources []*Source, worker
 			o, to := <-outboxes, step.At(all[i].Tier(), 0)
 			defer func() { outboxes <- o }()
 			for _, row := range rows {
-				images = g.Images(images[:0], row.Key)
+				images = x.g.Images(images[:0], row.Key)
 				for _, image := range images {
 					if err := o.Send(to, Row{Key: image, Word: row.Word}); err != nil {
 						return err
@@ -45,7 +54,7 @@ func withImages(ctx context.Context, g game.Symmetric, sources []*Source, worker
 			return nil
 		}
 	})
-	for range workers {
+	for range x.workers {
 		if o := <-outboxes; err == nil {
 			err = o.Flush()
 		}
@@ -53,11 +62,11 @@ func withImages(ctx context.Context, g game.Symmetric, sources []*Source, worker
 	if err := w.Finish(err); err != nil {
 		return nil, err
 	}
-	f, err := (&file{fsys: fsys, name: name, g: g}).open()
+	f, err := (&file{fsys: x.fsys, name: x.name, g: x.g}).open()
 	if err != nil {
 		return nil, err
 	}
-	for tier := range game.LastTier(g) + 1 {
+	for tier := range game.LastTier(x.g) + 1 {
 		s, of := &Source{tier: tier, kind: Values}, *f
 		if of.cells, err = s.cellsOf(&of, false); err != nil {
 			return nil, errors.Join(err, f.close())

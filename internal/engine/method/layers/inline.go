@@ -343,7 +343,7 @@ func (f *inlineFinal) withImages(ctx context.Context, g game.Symmetric) error {
 		return err
 	}
 	create := func() (io.WriteCloser, error) { return f.Create(imagesName) }
-	tiers, err := withImages(ctx, g, sources, plan.Workers, plan.outbox, f.FS, path.Join(f.Output, imagesName), create)
+	tiers, err := (&imageSorter{g, plan.Workers, plan.outbox, create, f.FS, path.Join(f.Output, imagesName)}).sort(ctx, sources)
 	if err != nil {
 		return err
 	}

@@ -274,7 +274,7 @@ func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, dir strin
 	}
 	defer os.Remove(file.Name())
 	create := func() (io.WriteCloser, error) { return file, nil }
-	tiers, err := withImages(ctx, g, sources, runtime.GOMAXPROCS(0), imageRows, store.Local{}, file.Name(), create)
+	tiers, err := (&imageSorter{g, runtime.GOMAXPROCS(0), imageRows, create, store.Local{}, file.Name()}).sort(ctx, sources)
 	of.tier, of.all = func(i int) (*Source, error) { return tiers[i], nil }, nil
 	for tier, f := range tiers {
 		if f.Rows() > 0 {

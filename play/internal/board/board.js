@@ -204,7 +204,7 @@ function targets(svg, view, open, chosen, height) {
     }
   }
   for (const { x, y, key, names, quiet } of areas.values()) {
-    const what = view.picture.rows[y]?.[x] && nameOf(view.picture.rows[y][x], view), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
+    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
     const label = what || names.length > 1 ? `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}` : does;
     const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
     if (view.clicks?.includes(key)) target.classList.add('picked');
@@ -261,8 +261,8 @@ function walk(e) {
   next.focus();
 }
 
-// nameOf names what is on a square; "" if that is nothing.
-function nameOf({ text, owner }, { look, players }) {
+// contentOf names what is on a square; "" if that is nothing.
+function contentOf({ text, owner }, { look, players }) {
   const shape = look.pieces?.[text];
   if (animals[shape] && owner) return `${shape} of ${players[owner - 1]}`;
   if (text === '.') return '';

@@ -60,7 +60,7 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 		tab.wait(`location.pathname === '/games/` + path + `' && document.readyState === 'complete'`)
 		tab.want(`getComputedStyle(document.querySelector('header')).display !== '' && [...document.styleSheets].length >= 3`, "true")
 	}
-	follow(`a[href$="play/connectn/4-4-3"]`, "play/connectn/4-4-3")
+	follow(`a[href*="play/connectn/4-4-3#"]`, "play/connectn/4-4-3")
 	follow(`a[href$="tables/connectn/4-4-3"]`, "tables/connectn/4-4-3")
 	follow(`a[href$="tables/connectn/4-4-3/values"]`, "tables/connectn/4-4-3/values")
 	follow(`header a[href$="tables/connectn/4-4-3"]`, "tables/connectn/4-4-3")
@@ -69,9 +69,9 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 	tab.wait(`location.pathname === '/games/play/connectn/4-4-3' && location.search === '?moves=2%2C1%2C0' && document.querySelectorAll('.piece').length === 3`)
 	tab.settle()
 	follow(`header a`, "")
-	tab.run(press(`details:has(form[action$="open/mancala"]) summary`))
-	follow(`form[action$="open/mancala"] button`, "play/mancala/3-2")
-	tab.wait(`document.querySelectorAll('#moves td').length > 0 && document.querySelector('#search').textContent !== ''`)
+	tab.run(press(`details:has(form[action*="open/mancala"]) summary`))
+	follow(`form[action*="open/mancala"] button`, "play/mancala/3-2")
+	tab.wait(`document.querySelectorAll('#board .target').length > 0 && document.querySelector('#seat1').value === 'adapts'`)
 	tab.visit(first + "play/mancala/6-4") // events arrive while the search goes on
 	tab.wait(`/Search: .* …$/.test(document.querySelector('#search').textContent)`)
 

@@ -553,7 +553,7 @@ while read -r n; do case $n in '') echo ;; 0) echo lose ;; 1) echo one:0 ;; 2) e
 	}
 	t.Setenv("TREEREDUCE_RULES", "sh "+rules)
 	tab := open(t, launch(t), serve(t))
-	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`))
+	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href.split('#')[0]`))
 	tab.wait(`[...document.querySelectorAll('#board .mark')].map(m => m.textContent).join() === '★▼2,▼2'`)
 	tab.want(overlaps, "")
 	tab.want(`[...document.querySelectorAll('#board .label')].map(l => l.textContent).join()`, "a,b,c,1")
@@ -569,7 +569,7 @@ while read -r n; do case $n in '') echo ;; 0) echo solved ;; *) echo "on:$((n - 
 	}
 	t.Setenv("TREEREDUCE_RULES", "sh "+rules)
 	tab := open(t, launch(t), serve(t))
-	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`) + "#play")
+	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href.split('#')[0]`) + "#play")
 	tab.wait(`document.querySelector('#state').textContent === 'Your move.'`)
 	tab.want(`['#seat0', '#seat1', '#resign', '#swap'].filter(s => document.querySelector(s).checkVisibility()).join()`, "")
 	for _, state := range []string{"You played on. Your move.", "Solved after 2 moves."} {
@@ -592,7 +592,7 @@ while read -r n; do case $n in '') echo ;; 0) echo solved ;; 1) echo on:0 ;; 2) 
 		t.Fatalf("%v: %s", err, out)
 	}
 	tab := open(t, launch(t), serve(t, data))
-	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href`) + "?moves=off")
+	tab.visit(tab.text(`document.querySelector('a[href*="play/three/"]').href.split('#')[0]`) + "?moves=off")
 	tab.run(press("#practise"))
 	tab.wait(`document.querySelector('#asked').textContent === 'Mistake 1 of 1. Find a move that keeps the puzzle solvable.'`)
 }

@@ -184,7 +184,7 @@ func TestRun(t *testing.T) {
 	if p := start(); p.Value == unsolved || len(p.Moves) != 4 {
 		t.Errorf("after the run: %+v", p)
 	}
-	for page, link := range map[string]string{"/": "./play/connectn/4-4-3", "/play/connectn/4-4-3": "./../../tables/connectn/4-4-3", "/tables/connectn/4-4-3": "./../../run?data=data&#43;dir"} {
+	for page, link := range map[string]string{"/": "./play/connectn/4-4-3#against=adapts", "/play/connectn/4-4-3": "./../../tables/connectn/4-4-3", "/tables/connectn/4-4-3": "./../../run?data=data&#43;dir"} {
 		if _, text := get(t, server.URL+page); !strings.Contains(text, `href="`+link+`"`) {
 			t.Errorf("%s has no link to %s: %s", page, link, text)
 		}
@@ -207,7 +207,7 @@ func TestSameGame(t *testing.T) {
 	}
 	server, c := watch(t, sources...)
 	_, page := get(t, server.URL+"/")
-	if n := strings.Count(page, `href="./play/connectn/3-3-3"`); n != 1 || !strings.Contains(page, "<span>first</span>") {
+	if n := strings.Count(page, `href="./play/connectn/3-3-3#against=adapts"`); n != 1 || !strings.Contains(page, "<span>first</span>") {
 		t.Errorf("%d tables in %s", n, page)
 	}
 	if _, page := get(t, server.URL+"/tables/connectn/3-3-3"); !strings.Contains(page, `href="./../../run?data=first">Its run</a>`) {

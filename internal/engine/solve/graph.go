@@ -169,7 +169,10 @@ func (s *outputs) open(ctx context.Context, name string, at step.Stage) (*dir, e
 		return nil, err
 	}
 	d := &dir{name: name, stage: at, seal: seal, receivers: seal.Receivers, shards: slices.ContainsFunc(seal.Files, isPart)}
-	return d, s.run.by.open(d, s.forward)
+	if err := s.run.by.open(d, s.forward); err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 func isPart(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.PartPrefix) }

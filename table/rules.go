@@ -159,7 +159,7 @@ func (c *rulesCheck) sample(ctx context.Context, parts []rulesPart, all, seed ui
 	var first uint64
 	for _, part := range parts {
 		for i, f := range part.Files {
-			n := f.Total()
+			n := Counts(f.Counts).Total()
 			file, err := part.bounded(i)
 			if err != nil {
 				return err
@@ -180,7 +180,7 @@ func (c *rulesCheck) sample(ctx context.Context, parts []rulesPart, all, seed ui
 // total returns the number of positions, as recorded in the files.
 func (part rulesPart) total() (all uint64) {
 	for _, f := range part.Files {
-		all += f.Total()
+		all += Counts(f.Counts).Total()
 	}
 	return all
 }

@@ -119,7 +119,7 @@ func TestSample(t *testing.T) {
 			var count, first uint64
 			s := newSample(all, n, seed)
 			for i, f := range part.Files {
-				total := f.Total()
+				total := Counts(f.Counts).Total()
 				file := must.Get(part.bounded(i))(t)
 				of := must.Get(file.draw(t.Context(), s.among(first, first+total), total, s.random(first), nil))(t)
 				first += total

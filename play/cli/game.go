@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -96,18 +95,15 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	return command.Stopped(ctx, err)
 }
 
-// hintTime is the time of a search for a hint.
-const hintTime = time.Second
-
 // hint returns the best move: from the table in the data directory, the opening book, or by a search.
 func (l *lobby) hint(ctx context.Context, h *player.History) (string, error) {
-	levels := player.Levels()
-	best, err := l.make(ctx, entrantSpec{kind: "machine", level: &levels[len(levels)-1]})
+	level := player.Strongest()
+	best, err := l.make(ctx, entrantSpec{kind: "machine", level: &level})
 	if err != nil {
 		return "", err
 	}
 	defer best.Close()
-	return best.Move(ctx, h, hintTime)
+	return best.Move(ctx, h, player.HintTime)
 }
 
 // session is a series of games between two players, with the questions that a human is asked.

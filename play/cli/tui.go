@@ -29,8 +29,8 @@ import (
 func tuiCommand(games game.Kinds) *cli.Command {
 	c := command.OfGame(games, &cli.Command{
 		Name:  "tui",
-		Usage: "play in the terminal, with the value of each move",
-		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it marks the moves and\n" +
+		Usage: "play in the terminal, and analyse with the value of each move",
+		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it values the moves and\n" +
 			"the machine plays from it; otherwise both search, and moves have evaluations until their values are proven.\n" +
 			"Without parameters of the board, it is the board of that table.\n" +
 			"Settings, and an unfinished game, are kept for the next start: in treereduce/ below $XDG_CONFIG_HOME\n" +

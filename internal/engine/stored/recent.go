@@ -28,6 +28,7 @@ type recentValue[V any] struct {
 	value V
 }
 
+// NewRecent returns an empty cache for at most the given number of values.
 func NewRecent[V any](most int) *Recent[V] {
 	r := &Recent[V]{most: most}
 	r.read = sync.NewCond(r)

@@ -120,14 +120,6 @@ type File struct {
 	End    int // one more than the index of its last range
 }
 
-// Total returns the number of positions, as recorded in the file.
-func (f *File) Total() (all uint64) {
-	for _, n := range f.Counts {
-		all += n
-	}
-	return all
-}
-
 // A Reader reads the stored positions of a part, and looks up their successors.
 type Reader interface {
 	// Load reads the i-th range of the part as the current range, and appends the slots of its positions, ascending.

@@ -22,7 +22,7 @@ import (
 type naiveThreats func(g game.Game, p game.Position) (names []string, ok bool)
 
 // otherTurn changes the player to move in the text of a position. letters are those of the pieces of each player, first that
-// of the player. Of the moves after which the winner's pieces lie on the same squares, it returns the first.
+// of the player. It returns the first of the moves after which the winner's pieces lie on the same squares.
 func otherTurn(letters ...string) naiveThreats {
 	return func(g game.Game, p game.Position) (names []string, ok bool) {
 		words := strings.Split(string(g.AppendText(nil, p)), " ")

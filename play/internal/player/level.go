@@ -69,6 +69,15 @@ func (l Level) Words() string {
 // Opponents returns the levels, after one that plays at random.
 func Opponents() []Level { return append([]Level{{Name: "random", Random: 1}}, Levels()...) }
 
+// HintTime is the time of a search for a hint, by the Strongest level.
+const HintTime = time.Second
+
+// Strongest returns the last level.
+func Strongest() Level {
+	all := Levels()
+	return all[len(all)-1]
+}
+
 // ParseLevel returns the opponent of that name.
 func ParseLevel(name string) (Level, error) {
 	var names []string

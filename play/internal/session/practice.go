@@ -74,7 +74,7 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 	p := &Practice{Back: len(s.h.Names())}
 	whole := s.Whole()
 	for i, j := range judgments {
-		if j.Mistake && (s.Persons() != 1 || s.People[whole.Mover(i)]) {
+		if j.Mistake && s.Practises(whole.Mover(i)) {
 			p.Plies, p.Had = append(p.Plies, i), append(p.Had, j.From)
 		}
 	}
@@ -86,7 +86,10 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 	return nil
 }
 
-// Check reports whether the practice can be one of a play of so many moves.
+// Practises reports whether a practice asks for the mistakes of a player.
+func (s *Session) Practises(p game.Player) bool { return s.Persons() != 1 || s.People[p] }
+
+// Check returns an error if a play with this number of moves cannot have the practice.
 func (p *Practice) Check(moves int) error {
 	if p != nil && len(p.Plies) > 0 && len(p.Had) == len(p.Plies) && p.At >= 0 && p.At <= len(p.Plies) &&
 		slices.Min(p.Plies) >= 0 && slices.Max(p.Plies) < moves && slices.Max(p.Had) <= game.Ties {

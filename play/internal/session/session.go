@@ -185,7 +185,7 @@ func (s *Session) Resign() error {
 }
 
 // Do does what people do by name: undo, redo, swap, resign, pause, resume, analyse, play (the end of an analysis), stop (the
-// end of a practice), move MOVE, or go NUMBER, which has so many moves made.
+// end of a practice), move MOVE, or go NUMBER (to the position after that number of moves).
 func (s *Session) Do(action string) error {
 	name, value, _ := strings.Cut(action, " ")
 	switch name {

@@ -248,7 +248,7 @@ func Only(g game.Game, r analysis.Report) (move int, known bool) {
 // Limits of a grade.
 const (
 	gradeNodes = 100_000 // positions of a search, so that the machine does not matter
-	certain    = 3       // an answer that searches of so many successive depths find, deeper ones find, too
+	certain    = 3       // an answer that searches of this number of successive depths find is found by deeper ones, too
 )
 
 // grade returns the grade of a puzzle, from the share of the levels of player.Levels that solve it. A

@@ -383,17 +383,13 @@ func (m *model) grade(by int) tea.Cmd {
 	return nil
 }
 
-// hintTime is the time of a search for a hint.
-const hintTime = time.Second
-
 // hint selects the best move, once it is found.
 func (m *model) hint() tea.Cmd {
 	if !m.Can("hint") {
 		m.show("", m.cannot(""))
 		return nil
 	}
-	levels := player.Levels()
-	return m.think(levels[len(levels)-1], hintTime)
+	return m.think(player.Strongest(), player.HintTime)
 }
 
 // begin begins a new game.

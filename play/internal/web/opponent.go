@@ -9,16 +9,13 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// maxMoveTime is the longest time of a machine's move that a request may ask for, and hintTime the time of a search for a hint.
-const (
-	maxMoveTime = 10 * time.Second
-	hintTime    = time.Second
-)
+// maxMoveTime is the longest time of a machine's move that a request may ask for.
+const maxMoveTime = 10 * time.Second
 
 // chosen returns the move of a machine. level names it, or is adapts. The parameter limit is the most time that it may take, in
-// milliseconds; a hint takes hintTime.
+// milliseconds; a hint takes player.HintTime.
 func (s *Server) chosen(r *Request, at *state, level string) (move string, err error) {
-	h, limit := at.History(), hintTime
+	h, limit := at.History(), player.HintTime
 	if level == adapts {
 		level = r.Parameters().Get("level")
 	}

@@ -289,7 +289,7 @@ func (s *Server) do(r *Request, at *state, action string) error {
 		}
 		return at.Play(move)
 	case action == "hint" && at.Can(action):
-		move, err := s.chosen(r, at, "perfect")
+		move, err := s.chosen(r, at, player.Strongest().Name)
 		at.Hint = move
 		return err
 	case action == "practise":
@@ -468,7 +468,7 @@ func (s *Server) reviewOf(at *state, h *player.History) *reviewJSON {
 		if j.Mistake {
 			review.Plies[i].Mistake = j.Text(at.g.g, h.At(i))
 			review.Mistakes = append(review.Mistakes, mistakeJSON{i, j.Move, session.Mistake(h, i, j)})
-			review.Practise = review.Practise || at.Persons() != 1 || at.People[h.Mover(i)]
+			review.Practise = review.Practise || at.Practises(h.Mover(i))
 		}
 	}
 	return review

@@ -177,7 +177,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestForward checks that the blocks of forward jobs are compact, whoever writes them: the inline runner, reducers, or the
+// TestForward checks that the blocks of forward jobs are compact, and the same from all writers: the inline runner, reducers, or the
 // driver from lines.
 func TestForward(t *testing.T) {
 	g := must.Get(connectn.New(4, 4, 3))(t)

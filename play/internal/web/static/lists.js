@@ -1,7 +1,25 @@
-// The lists of the page: the moves of a position with their values, and those of a line, whose pieces the board shows.
+// What the pages of plays and puzzles share: requests, clicks on the board, and lists of the moves of a position with their
+// values, and of those of a line, whose pieces the board shows.
 import { el, glyph, has, meant } from './board.js';
 
 const chooser = document.getElementById('chooser');
+
+export function say(text) { document.getElementById('message').textContent = text; }
+
+// capital returns a text with a capital at its beginning, unless it is a single letter.
+export const capital = text => text.length > 1 ? text[0].toUpperCase() + text.slice(1) : text;
+
+// fetched returns the answer to a request; null if that fails, which the page says, or if it is no longer wanted.
+export async function fetched(address, wanted) {
+  try {
+    const answer = await fetch(address), json = await answer.json();
+    if (!answer.ok) throw new Error(json.error);
+    return wanted() ? json : null;
+  } catch (e) {
+    if (wanted()) say(e.message);
+    return null;
+  }
+}
 
 // button makes a button.
 function button(text, pressed, label = null) {
@@ -64,7 +82,7 @@ export function listMoves(report, choose, refute) {
 export function listPasses(moves, choose) {
   const passes = document.getElementById('passes'), names = moves.filter(m => !m.label && !m.squares.length).map(m => m.name);
   passes.hidden = !names.length;
-  unless('passes', names.join(), () => passes.replaceChildren(...names.map(name => button(name[0].toUpperCase() + name.slice(1), () => choose(name)))));
+  unless('passes', names.join(), () => passes.replaceChildren(...names.map(name => button(capital(name), () => choose(name)))));
 }
 
 // listMistakes lists the mistakes of a review.

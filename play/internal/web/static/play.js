@@ -4,7 +4,7 @@ import { draw as drawBoard, glyph, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { draw as drawHistory } from './history.js';
-import { listMistakes, listMoves, listPasses, listSteps, onBoard, pick, said } from './lists.js';
+import { capital, fetched, listMistakes, listMoves, listPasses, listSteps, onBoard, pick, said, say } from './lists.js';
 import { levelOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
@@ -38,19 +38,10 @@ function on(id, does, event = 'click') {
   });
 }
 
-function say(text) { $('message').textContent = text; }
-
 // latest returns the answer to a request; null if that fails, or a later request was made meanwhile.
-async function latest(path, q) {
+function latest(path, q) {
   const mine = turn;
-  try {
-    const answer = await fetch(`${base}${path}?${q}`), json = await answer.json();
-    if (!answer.ok) throw new Error(json.error);
-    return mine === turn ? json : null;
-  } catch (e) {
-    if (mine === turn) say(e.message);
-    return null;
-  }
+  return fetched(`${base}${path}?${q}`, () => mine === turn);
 }
 
 // ask shows the answer to a request, and reports whether it did. If that fails, what is pending is dropped.
@@ -182,7 +173,7 @@ function choose(names, square, at) {
   render();
 }
 
-// go shows the position after so many moves, and the board, which may be outside the window.
+// go shows the position after this number of moves, and the board, which may be outside the window.
 async function go(made) {
   say('');
   if (await act(`go ${made}`)) $('stand').scrollIntoView({ block: 'nearest' });
@@ -199,7 +190,7 @@ function render() {
   }
   const owned = view.look.pieces?.['*'] !== 'number' && [...view.place, ...view.picture.rows.flat()].some(square => square.owner); // pieces have colours
   view.players.forEach((name, i) => {
-    $(`name${i}`).textContent = name.length > 1 ? name[0].toUpperCase() + name.slice(1) : name;
+    $(`name${i}`).textContent = capital(name);
     $(`name${i}`).className = owned ? ['first', 'second'][i] : '';
   });
   listPasses(line?.made ? [] : view.moves, name => choose([name]));
@@ -258,7 +249,7 @@ function closeLine() {
   $(view.practice ? 'practice' : 'forward').focus();
 }
 
-// refute shows what follows a move at the position after so many moves.
+// refute shows what follows a move at the position after this number of moves.
 async function refute(made, name) {
   if (made !== view.made) await go(made);
   if (ready()) showLine(`Refutation of ${name}`, [name], Infinity, ['best', 1]);

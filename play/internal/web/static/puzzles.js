@@ -1,7 +1,7 @@
 // The page of puzzles: those of the day, others, and the mistakes of a person, which come again. It also lists the games.
 import { draw, replace } from './board.js';
-import { pick } from './lists.js';
-import { add, answered, day, game, load, playOf, remove, say, text } from './storage.js';
+import { capital, fetched, pick, say } from './lists.js';
+import { add, answered, day, game, load, playOf, remove, text } from './storage.js';
 
 const $ = id => document.getElementById(id);
 const { view: base, root } = document.body.dataset;
@@ -11,20 +11,11 @@ let grade = 'easy', asked = 0; // the grade chosen last; the number of the lates
 let current = null; // the puzzle: as the server sends it, with its play, its key as a puzzle of the day, and the values of its moves after it is solved
 let clicks = []; // the squares that were clicked, while they can mean several moves
 
-const capital = word => word[0].toUpperCase() + word.slice(1);
-
 // get returns an answer of the server; null after an error, which the page shows, or if the page has asked for more since.
-async function get(path, query) {
+function get(path, query) {
   const mine = ++asked;
   say('');
-  try {
-    const answer = await fetch(`${base}${path}?${new URLSearchParams(query)}`), json = await answer.json();
-    if (!answer.ok) throw new Error(json.error);
-    return mine === asked ? json : null;
-  } catch (e) {
-    if (mine === asked) say(e.message);
-    return null;
-  }
+  return fetched(`${base}${path}?${new URLSearchParams(query)}`, () => mine === asked);
 }
 
 // pose shows the puzzle that a query asks for. daily is the key of a puzzle of the day.

@@ -1,13 +1,13 @@
 // Games, answers and mistakes of a person, in the storage of the browser: one item, for all games. What this module cannot read
 // or save stays as it is, and the page says so in its element message.
+import { say } from './lists.js';
+
 const item = 'treereduce', version = 1; // a later version that reads this one converts it in parse
 const steps = [1, 3, 7, 21]; // days until a mistake comes again, after each right answer
 let last = null; // the text of the item, when it was last read or written
 
 // game is the game of the page: "connectn/7-6-4".
 export const game = (document.body.dataset.view ?? '').split('/').slice(-2).join('/');
-
-export function say(text) { document.getElementById('message').textContent = text; }
 
 // empty is what is saved at first. games: the finished games, in order: { game, at, play, side, level, adapts, result }; play is a
 // query, at the time in milliseconds, side the side of the person. mistakes: { step, due } by game and play,
@@ -81,7 +81,7 @@ export function add(exported) {
   });
 }
 
-// day returns the local date in so many days: "2026-11-29".
+// day returns the local date after this number of days: "2026-11-29".
 export function day(after = 0) {
   const d = new Date();
   return new Date(Date.UTC(d.getFullYear(), d.getMonth(), d.getDate() + after)).toISOString().slice(0, 10);

@@ -116,6 +116,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("driver solve: %v", err)
 	}
 	tab.wait(state + ` === 'solved' && ` + bars + `.join() === '1,21,21'`)
+	tab.want(`getComputedStyle(document.querySelector(".state")).backgroundColor`, "rgba(0, 0, 0, 0)")
 	tab.want(`document.activeElement.getAttribute('aria-label')`, "Table: jobs")
 	inAllForms(t, browser, "run-solved", page, state+` === 'solved'`)
 	inAllForms(t, browser, "run-solved-index", server, `document.querySelector('#today a').textContent.includes('Connect 3 on 4×5 solved')`)

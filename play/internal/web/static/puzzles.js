@@ -102,7 +102,7 @@ function list() {
   }
   $('games').replaceChildren(...own.slice(-10).reverse().map(g => {
     const li = document.createElement('li');
-    li.append(link(`${root}play/${game}?${g.play}`, `${new Date(g.at).toLocaleDateString()}, ${g.level}: ${{ win: 'won', lose: 'lost' }[g.result] ?? g.result}`));
+    li.append(link(`${root}play/${game}?${g.play}`, `${day(0, g.at)}, ${g.level}: ${{ win: 'won', lose: 'lost' }[g.result] ?? g.result}`));
     return li;
   }));
   const others = new Set([...games.map(g => g.game), ...Object.keys(mistakes).map(key => key.split('?')[0])]);

@@ -81,9 +81,9 @@ export function add(exported) {
   });
 }
 
-// day returns the local date after this number of days: "2026-11-29".
-export function day(after = 0) {
-  const d = new Date();
+// day returns the local date this number of days after a time: "2026-11-29".
+export function day(after = 0, time = Date.now()) {
+  const d = new Date(time);
   return new Date(Date.UTC(d.getFullYear(), d.getMonth(), d.getDate() + after)).toISOString().slice(0, 10);
 }
 

@@ -18,6 +18,7 @@ import (
 
 // TestMakeProj2 solves as a user of the course does: with make, in the module's root directory.
 func TestMakeProj2(t *testing.T) {
+	makes(t, "build") // the first build says that it takes time
 	data := filepath.Join(t.TempDir(), "data")
 	for _, test := range []struct {
 		variables, says, replaced string
@@ -113,6 +114,7 @@ func TestMakePipe(t *testing.T) {
 // TestMakeSite writes a site with the tables of two boards and of a further data directory. The solve of one
 // board has begun. Then it has tables that are too large.
 func TestMakeSite(t *testing.T) {
+	makes(t, "site") // the first build says that it takes time
 	above := t.TempDir()
 	list, data := filepath.Join(above, "boards.txt"), filepath.Join(above, "data")
 	must.OK(t, os.WriteFile(list, []byte("mnk --width 3 --height 3 --connect 3\nquixo --size 3\n"), 0o666))

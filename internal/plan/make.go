@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/method"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
@@ -58,7 +59,7 @@ func workOf(g game.Game, t count.Tier) float64 {
 	switch g, byBlocks := g.(game.Tiered); {
 	case !byBlocks:
 		return t.Positions + moveWork*t.Moves + layersTier
-	case game.HalfOf(g) != nil:
+	case mirror.HalfOf(g) != nil:
 		return t.Positions + slotWork*t.StoredSlots + blocksTier
 	}
 	return t.Positions + slotWork*t.Slots + blocksTier

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
@@ -50,7 +51,7 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 		of := t.Tier // what the jobs compute
 		kept := of   // what the table stores
 		kept.Cells = min(of.Cells, of.Positions)
-		if half := game.HalfOf(g); half != nil {
+		if half := mirror.HalfOf(g); half != nil {
 			stored := halfOf(of, half)
 			t.stored, kept = stored.Positions, stored
 			if runner == Inline { // then the jobs compute only what the table stores
@@ -101,7 +102,7 @@ func (s *sizes) ofBlocks(g game.Tiered, runner string) {
 const imageBytes = 4
 
 // halfOf returns the part of a tier that is stored: a share of its slots, and some of its ranges.
-func halfOf(t count.Tier, half *game.Half) count.Tier {
+func halfOf(t count.Tier, half *mirror.Half) count.Tier {
 	if t.Positions == 0 {
 		return t // every game may end before this tier, which then has neither slots nor ranges
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -179,7 +180,7 @@ func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p ga
 func TestShards(t *testing.T) {
 	const tier = 9
 	g := rules(t, 4, 4, 3)
-	half := game.HalfOf(g)
+	half := mirror.HalfOf(g)
 	for lost, want := range []string{"[tier-09.pack]", "[tier-09.pack]", "[tier-09-00000.pack tier-09-00001.pack]"} {
 		dir, o := t.TempDir(), options()
 		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {

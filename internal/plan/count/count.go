@@ -25,6 +25,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
@@ -52,7 +53,7 @@ type Tier struct {
 	// bounds; they are 0 in a game without ranges.
 	Slots float64 `json:"slots"`
 	Cells float64 `json:"cells"`
-	// StoredCells and StoredSlots are those of the ranges that a game.Half stores, if the game is Halved.
+	// StoredCells and StoredSlots are those of the ranges that a mirror.Half stores, if the game is Halved.
 	StoredCells float64 `json:"stored_cells,omitempty"`
 	StoredSlots float64 `json:"stored_slots,omitempty"`
 	// Ends is the number of positions whose mover can win at once, and Lost that of the others in which he
@@ -160,7 +161,7 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 	drawn, isSampled := g.(game.Sampled)
 	c := &counter{ctx: ctx, g: g, o: o.withDefaults(isSampled), drawn: isSampled, begun: time.Now()}
 	if blocks, ok := g.(game.Tiered); ok {
-		c.blocks, c.deduce, c.half = blocks, game.DeducerOf(blocks), game.HalfOf(blocks)
+		c.blocks, c.deduce, c.half = blocks, game.DeducerOf(blocks), mirror.HalfOf(blocks)
 	}
 	f, err := c.forward()
 	if err != nil {
@@ -188,7 +189,7 @@ type counter struct {
 
 	blocks game.Tiered   // nil: the game is solved by layers
 	deduce block.Deducer // nil: the game is not Deduced
-	half   *game.Half    // nil: it is not Halved
+	half   *mirror.Half  // nil: it is not Halved
 
 	drawn bool // the game is Sampled
 	begun time.Time

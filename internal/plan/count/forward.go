@@ -226,7 +226,7 @@ func (c *counter) ranges(g game.Tiered, set []game.Position, t *Tier) {
 	t.Absent = float64(max(0, possible-len(set)))
 }
 
-// stores reports whether a game.Half stores the range of a position.
+// stores reports whether a mirror.Half stores the range of a position.
 func (c *counter) stores(tier int, p game.Position) bool {
 	if c.half == nil {
 		return false

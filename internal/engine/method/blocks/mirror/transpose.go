@@ -35,17 +35,17 @@ func compareColumns(a, b column) int {
 func (t *transposed) add(s *sorter, of *class) {
 	slices.SortFunc(of.rows, func(a, b blockRow) int { return cmp.Compare(a.low, b.low) }) // so that slots ascend in each column
 	tiles, slots := make([][64]uint64, (len(of.rows)+63)/64), make([]int, len(of.rows))
-	words := block.Words(len(of.images.Range))
+	words := block.Words(len(of.images.rangeOf))
 	last := int64(-1) // the part of the low parts of images that slots belongs to
 	for w := range words {
 		for taken := of.load(tiles, w); taken != 0; taken &= taken - 1 {
 			k := bits.TrailingZeros64(taken)
 			slot := w<<6 + k
-			rng := of.high | of.images.Ranges[of.images.Range[slot]]
+			rng := of.high | of.images.ranges[of.images.rangeOf[slot]]
 			there := block.Words(len(s.g.Halved.Low(s.tier, rng))) // after that, Slot can be called
 			low := uint32(0)
-			if of.images.Low != nil {
-				low = of.images.Low[slot]
+			if of.images.low != nil {
+				low = of.images.low[slot]
 			}
 			if int64(low) != last {
 				for i, row := range of.rows {

@@ -12,7 +12,8 @@ import (
 // A Method is a game and how its jobs are executed: what they read, compute and write. See package method for the choice
 // of one.
 type Method interface {
-	// Game returns the game.
+	// Name returns the name of the method, and Game the game.
+	Name() string
 	Game() game.Game
 	// Map and Reduce run one side of a step from in to out. The input of Reduce is sorted by key.
 	Map(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
@@ -42,6 +43,11 @@ type Method interface {
 	// Complete completes the statistics of a job whose tasks ran on a cluster, which may have lost their counters.
 	Complete(j *Job, stats *Stats) error
 
+	// Needs returns the needs of a run for its manifest.
+	Needs() []string
+	// Whole reports whether the parts in a sealed directory have all positions of their tier, not only those that the table
+	// stores.
+	Whole(fsys store.FS, dir string, seal *store.Seal) (bool, error)
 	// ValuedFirst reports whether the forward job of a tier gives all its positions values.
 	ValuedFirst(tier int) bool
 	// Receivers returns the numbers of the stages to which the directory of a job sends messages.
@@ -54,8 +60,15 @@ type Method interface {
 	LeastInline(until int, final bool) int
 	// Tables returns the memory of the game's tables, in bytes, which every process has.
 	Tables() int
-	// Sends reports whether reducers send messages to other jobs, for which they need as much memory as a mapper.
+	// Sends reports whether reducers send messages to other jobs, for which they need as much memory as a mapper. Otherwise a
+	// job reads the tier beside its own.
 	Sends() bool
+	// Slots returns upper bounds for the numbers of positions and ranges of a tier; 0: none is known.
+	Slots(tier int) (slots, ranges float64)
+	// CountRanges sets the numbers of ranges and slots of a tier with these positions, which ascend.
+	CountRanges(t *Tier, positions []game.Position)
+	// Costs estimates the costs of all tiers, whose sum is given. stored says whether jobs have Stored.
+	Costs(tiers []Tier, sum Tier, stored bool) []Cost
 	// MostRecords returns an upper bound for the number of records that a job reads.
 	MostRecords() float64
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"iter"
 	"math/bits"
-	"path"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
@@ -129,22 +128,6 @@ func (t *Tier) Counts() (all streamfmt.Counts) {
 		all.Add(file.Counts)
 	}
 	return all
-}
-
-// StoresHalf reports whether the first pack file in the seal of a directory stores half of the
-// positions of its tier.
-func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
-	for _, f := range seal.Files {
-		if jobdir.IsText(f.Name) {
-			continue
-		}
-		file, err := jobdir.OpenPacked(fsys, path.Join(dir, f.Name), &f)
-		if err != nil {
-			return false, err
-		}
-		return file.Kind == streamfmt.HalfBlocks, file.Close()
-	}
-	return false, nil
 }
 
 // setHalf notes whether the tier stores half of its positions, as file does, and sets the rules for file.

@@ -246,7 +246,7 @@ func (s *sorter) sort(t *transposed, c *collection, keep int) error {
 	}
 	w, err := s.writer(keep), error(nil)
 	for _, of := range t.columns {
-		if err = w.append(of.rng, of.form, t.bytes[of.at:of.at+of.form>>1]); err != nil {
+		if err = w.append(of.rng, t.bytes[of.at:of.end]); err != nil {
 			break
 		}
 	}

@@ -22,10 +22,15 @@ type Method interface {
 	// Final. borders are the first keys of all parts except the first, as lines have them.
 	Properties(j *Job, borders [][]byte) []step.Property
 
-	// Borders is Job.Borders, Splits is Job.Splits, and Partitions is Job.Partitions.
+	// Borders returns the first keys of all parts of a job except the first, ascending. By blocks they are the first keys of
+	// ranges.
 	Borders(j *Job) ([]game.Position, error)
-	Splits(j *Job, tasks func(records int64) int) ([]step.MapInput, int64, error)
-	Partitions(j *Job, reducers int) ([]uint64, []step.Property, error)
+	// Splits divides the input of a job among mappers that read packed records. tasks returns the desired number of mappers
+	// for a number of records. Splits also returns the number of records.
+	Splits(j *Job, tasks func(records int64) int) (maps []step.MapInput, records int64, err error)
+	// Partitions divides the pairs of a job among at most the given number of reducers. It returns the first keys of all
+	// partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
+	Partitions(j *Job, reducers int) (keys []uint64, properties []step.Property, err error)
 
 	// Ranges returns the first keys of all parts of a tier except the first, strictly ascending and as lines have them, for a job
 	// that is started by hand. It fails if they depend on what earlier jobs have written.
@@ -35,7 +40,8 @@ type Method interface {
 	AddInput(j *Job, in *Input) error
 	// WriteShard is Job.WriteShard, except for Final. source describes the lines.
 	WriteShard(j *Job, i int, lines io.Reader, source string) error
-	// WriteLines is Job.WriteLines.
+	// WriteLines writes the records in the directory of a job that has run as lines, too: shards, and messages to other jobs.
+	// No job reads them.
 	WriteLines(j *Job) error
 	// WriteTable writes the values in the parts to a new shard of the table.
 	WriteTable(ctx context.Context, j *Job, parts []string, create func() (io.WriteCloser, error)) error
@@ -71,20 +77,4 @@ type Method interface {
 	Costs(tiers []Tier, sum Tier, stored bool) []Cost
 	// MostRecords returns an upper bound for the number of records that a job reads.
 	MostRecords() float64
-}
-
-// Borders returns the first keys of all parts except the first, ascending. For a game with
-// blocks they are the first keys of ranges.
-func (j *Job) Borders() (borders []game.Position, err error) { return j.Method.Borders(j) }
-
-// Splits divides the input of the job among mappers that read packed records. tasks returns the desired number of mappers
-// for a number of records. Splits also returns the number of records.
-func (j *Job) Splits(tasks func(records int64) int) (maps []step.MapInput, records int64, err error) {
-	return j.Method.Splits(j, tasks)
-}
-
-// Partitions divides the pairs of the job among at most the given number of reducers. It returns the first keys of all
-// partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
-func (j *Job) Partitions(reducers int) (keys []uint64, properties []step.Property, err error) {
-	return j.Method.Partitions(j, reducers)
 }

@@ -153,7 +153,7 @@ func (r *run) commit(job *runner.Job, records int64) error {
 			return err
 		}
 	} else if r.Lines {
-		if err := job.WriteLines(); err != nil {
+		if err := job.Method.WriteLines(job); err != nil {
 			return err
 		}
 	}

@@ -13,27 +13,14 @@ type Deduced interface {
 	Deduce(d *block.Deduced, tier int, rng uint64, from, to int)
 }
 
-// DeducerOf returns the Deducer of a game; for a Half, that of the positions that are stored. It is nil
-// if the game is not Deduced.
+// DeducerOf returns the Deducer of a game; nil if the game is not Deduced.
 func DeducerOf(g Tiered) block.Deducer {
-	half, _ := g.(*Half)
-	if half != nil {
-		g = half.Halved
-	}
 	rules, ok := g.(Deduced)
 	if !ok {
 		return nil
 	}
 	return func(d *block.Deduced, tier int, rng uint64, from, to int) {
 		d.Begin(from, to)
-		if half != nil {
-			stored, _ := half.Stored(tier, rng)
-			if stored == nil {
-				clear(d.Open[from:to])
-				return
-			}
-			d.Open[from:to].Intersect(d.Open[from:to], stored[from:to])
-		}
 		rules.Deduce(d, tier, rng, from, to)
 	}
 }

@@ -44,8 +44,9 @@ type Sample struct {
 	// Ranges and the fields after it are for Tiered games, and 0 in others. Ranges estimates
 	// the number of ranges of the tier that contain Open positions; WonRanges, the ranges of
 	// the next tier that contain only Won positions. Slots and WonSlots estimate the slots of
-	// both. These estimates may be a few per cent too low.
-	Ranges, WonRanges, Slots, WonSlots float64
+	// both. StoredRanges and StoredSlots are those of Ranges and Slots of which positions are stored, in a Halved game
+	// fewer. These estimates may be a few per cent too low.
+	Ranges, WonRanges, Slots, WonSlots, StoredRanges, StoredSlots float64
 	// Absent and WonAbsent are for Deduced games. They estimate the number of slots that Deduce takes for
 	// positions although they are none: Absent those of undecided positions of the tier, WonAbsent those of
 	// won positions of the next tier.

@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/game/quickcross"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -86,7 +87,7 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 // slot.
 func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
-	g := game.HalfOf(whole)
+	g := mirror.HalfOf(whole)
 	tier := g.Tier(p)
 	name := filepath.Join(dir, table.TierFile(tier))
 	rewritePlain(t, dir, whole, p, change)
@@ -98,7 +99,7 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 // rewritePlain is rewrite, with a file that is not compact, as earlier versions wrote all files.
 func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
-	g := game.HalfOf(whole)
+	g := mirror.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
 	name := filepath.Join(dir, table.TierFile(tier))
 	in := must.Get(blocks.OpenTier(store.Local{}, name, g, tier))(t)
@@ -169,7 +170,7 @@ func last(t *testing.T) string {
 	for b, err := range tab.All() {
 		must.OK(t, err)
 		for _, p := range b.Positions {
-			if game.HalfOf(g).IsStored(p) {
+			if mirror.HalfOf(g).IsStored(p) {
 				found = p
 			}
 		}
@@ -345,7 +346,7 @@ func recode(t *testing.T, file string, change func(p *streamfmt.Packer)) {
 	t.Helper()
 	text := must.Get(os.ReadFile(file))(t)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file))(t)
-	g, number := game.HalfOf(board(t, 4, 5)), f.Stages[0]
+	g, number := mirror.HalfOf(board(t, 4, 5)), f.Stages[0]
 	tier := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{file}, g, number))(t)
 	defer tier.Close()
 	var out bytes.Buffer
@@ -712,7 +713,7 @@ func TestHalfStats(t *testing.T) {
 	for b, err := range tab.All() {
 		must.OK(t, err)
 		for _, p := range b.Positions {
-			if game.HalfOf(g).IsStored(p) {
+			if mirror.HalfOf(g).IsStored(p) {
 				stored[b.Tier]++
 			}
 		}

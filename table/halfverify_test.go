@@ -12,6 +12,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedgames "github.com/treereduce/treereduce/internal/testing/solved"
@@ -32,7 +33,7 @@ func TestVerifyImages(t *testing.T) {
 		correct := solvedgames.Dir(t, g)
 		var paired, single game.Position // a pair of different positions, and a position of which one is stored
 		tab := must.Get(table.OpenOf(store.Local{}, correct, g))(t)
-		half := game.HalfOf(g)
+		half := mirror.HalfOf(g)
 		for batch, err := range tab.All() {
 			must.OK(t, err)
 			for i, p := range batch.Positions {
@@ -127,7 +128,7 @@ func TestVerifyRanges(t *testing.T) {
 	for batch, err := range tab.All() {
 		must.OK(t, err)
 		for _, p := range batch.Positions {
-			if batch.Tier == 6 && game.HalfOf(g).IsStored(p) {
+			if batch.Tier == 6 && mirror.HalfOf(g).IsStored(p) {
 				ranges[p>>g.LowBits()] = p
 			}
 		}

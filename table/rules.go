@@ -474,7 +474,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 					return "", err
 				}
 				if !ok {
-					return "the mirror image of " + missing(c.g, m), nil
+					return "the image of " + missing(c.g, m), nil
 				}
 				c.marks.add(rng, slot)
 			}

@@ -37,7 +37,7 @@ type Scan struct {
 }
 
 // Scan returns a scan of the tiers for which wanted returns true. It fails when ctx ends, also while
-// it sorts the mirror images of a tier that stores half of its positions.
+// it sorts the images that a tier does not store.
 func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool) (*Scan, error) {
 	return &Scan{ctx: ctx, table: t, wanted: wanted}, nil
 }

@@ -52,8 +52,8 @@ type Runner struct {
 	// Directory converts the name of a data directory to the form that the runner needs; nil: any
 	// name of this machine or of HDFS.
 	Directory func(name string) (string, error)
-	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter, a
-	// Keeper or a Halver, those methods are called.
+	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter or a
+	// Keeper, those methods are called.
 	Prepare func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
 	Solve func(s *Solve) error
@@ -108,8 +108,6 @@ type (
 	// Job.Output, and returns its Stats. When ctx is done, it stops what it has started and returns the
 	// error of ctx. The caller commits the directory.
 	JobRunner = runner.Runner
-	// A Halver is a JobRunner that can store half of the positions.
-	Halver = runner.Halver
 	// A Job is one map and reduce, with open files: it cannot be given to another process. A runner that
 	// starts mappers and reducers (package cli/stream) asks it for their input (OpenLines), their
 	// environment (Environment), and the reducer of a line (Partition), and gives it their output (WriteShard).

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/programs"
@@ -28,7 +29,7 @@ import (
 // changeTier rewrites a tier of a table: change may modify each of its blocks. The checksums are right.
 func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change func(*block.Block)) {
 	t.Helper()
-	g := game.HalfOf(whole)
+	g := mirror.HalfOf(whole)
 	name := filepath.Join(dir, table.TierFile(tier))
 	in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{name}, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)

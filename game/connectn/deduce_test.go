@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 )
 
 // TestDeduce compares what Deduce says with the rules of single boards, for every slot of every range of
@@ -31,7 +32,7 @@ func TestDeduce(t *testing.T) {
 
 func testDeduce(t *testing.T, g *Rules) {
 	slots := 0
-	for _, of := range []game.Tiered{g, game.HalfOf(g)} {
+	for _, of := range []game.Tiered{g, mirror.HalfOf(g)} {
 		deduce, half := game.DeducerOf(of), of != game.Tiered(g)
 		var d block.Deduced
 		for tier := range g.Tiers() + 1 {
@@ -58,7 +59,7 @@ func testDeduce(t *testing.T, g *Rules) {
 func checkDeduced(t *testing.T, g *Rules, half bool, d *block.Deduced, tier int, p game.Position, slot int) {
 	t.Helper()
 	value, possible := deduced(g, p, tier)
-	if half && !game.HalfOf(g).IsStored(p) {
+	if half && !mirror.HalfOf(g).IsStored(p) {
 		possible = false
 	}
 	want := "impossible"
@@ -88,7 +89,7 @@ func TestDeduceParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	for _, board := range [][3]int{{5, 5, 4}, {5, 5, 3}, {6, 6, 4}, {7, 6, 4}} {
 		g := mustNew(t, board[0], board[1], board[2])
-		for _, of := range []game.Tiered{g, game.HalfOf(g)} {
+		for _, of := range []game.Tiered{g, mirror.HalfOf(g)} {
 			testDeduceParts(t, r, g, of)
 		}
 	}

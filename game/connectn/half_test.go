@@ -6,6 +6,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 )
 
 // On small boards, the stored positions are those with a ≤ b, reachable or not, and all of them
@@ -13,7 +14,7 @@ import (
 func TestStored(t *testing.T) {
 	for _, size := range [][2]int{{1, 6}, {2, 2}, {2, 4}, {3, 2}, {3, 3}, {4, 2}, {5, 2}, {6, 1}, {9, 1}} {
 		g := mustNew(t, size[0], size[1], 2)
-		half := game.HalfOf(g)
+		half := mirror.HalfOf(g)
 		for p := range game.Position(1) << g.KeyBits() {
 			if g.Check(p) != nil {
 				continue
@@ -39,7 +40,7 @@ func TestStored(t *testing.T) {
 func TestHalfCounts(t *testing.T) {
 	for _, size := range append(rangeBoards, [3]int{4, 3, 3}, [3]int{4, 5, 4}, [3]int{5, 2, 3}, [3]int{1, 5, 3}) {
 		g := mustNew(t, size[0], size[1], size[2])
-		half, list := game.HalfOf(g), ranges(g)
+		half, list := mirror.HalfOf(g), ranges(g)
 		sums := make([]float64, len(list)+1) // number of stored slots before each range
 		for tier := range g.Tiers() + 1 {
 			nonempty := 0.0
@@ -64,7 +65,7 @@ func TestHalfRangesBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range [][3]int{{4, 4, 3}, {5, 4, 3}, {6, 3, 3}, {9, 2, 3}, {3, 11, 4}} {
 		g := mustNew(t, size[0], size[1], size[2])
-		half := game.HalfOf(g)
+		half := mirror.HalfOf(g)
 		found := make([]map[uint64]bool, g.Tiers()+1)
 		for range 3000 {
 			for tier, p := range gametest.Walk(r, g, g.Tiers()) {

@@ -108,6 +108,9 @@ func (s *sampler) Sample(tier int, random *rand.Rand) (found game.Sample) {
 			continue
 		}
 		found.Board, found.Ranges, found.Slots = p, weight, weight*s.slotsOf(high, tier)
+		if stored, _ := r.Stored(tier, p>>r.LowBits()); stored != nil {
+			found.StoredRanges, found.StoredSlots = found.Ranges, found.Slots
+		}
 		found.WonRanges, found.WonSlots = s.wonRanges(p, tier, random)
 		found.WonRanges *= weight
 		found.WonSlots *= weight

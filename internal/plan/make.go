@@ -8,25 +8,14 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/method"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan/count"
 )
 
-// The methods of solving games; see docs/design.md.
-const (
-	blocks = "blocks"
-	layers = "layers"
-)
-
-// What takes CPU time besides positions, in positions: docs/notes/plan.md. They are ratios in one program, so that
-// the speed of the machine, or of a version of the program, is not in them.
-const (
-	slotWork   = 0.15    // a slot of the stored blocks
-	tableWork  = 0.3     // a byte of the tables for the moves of blocks
-	moveWork   = 0.25    // a move of layers
-	blocksTier = 300_000 // a tier, by method: its jobs, directories and seals
-	layersTier = 8000
-)
+// tableWork is the CPU time of a byte of the tables for the moves of blocks, in positions: docs/notes/plan.md. It is a ratio in
+// one program, as those of the methods are, so that the speed of the machine, or of a version of the program, is not in it.
+const tableWork = 0.3
 
 // What was measured on other machines: docs/notes/plan.md.
 const (
@@ -44,8 +33,8 @@ const (
 // Work returns the CPU time of a solve in one process, in units: the time of a position.
 func Work(g game.Game, counts *count.Counts) float64 {
 	sum := startOf(g)
-	for _, t := range counts.Tiers {
-		sum += workOf(g, t)
+	for _, c := range method.Of(g).Costs(counts.Tiers, counts.Sum, true) {
+		sum += c.CPU
 	}
 	return sum
 }
@@ -53,15 +42,10 @@ func Work(g game.Game, counts *count.Counts) float64 {
 // startOf returns the part of Work that comes before the first tier.
 func startOf(g game.Game) float64 { return tableWork * float64(method.Of(g).Tables()) }
 
-// workOf returns the part of Work that is of one tier.
-func workOf(g game.Game, t count.Tier) float64 {
-	switch g, byBlocks := g.(game.Tiered); {
-	case !byBlocks:
-		return t.Positions + moveWork*t.Moves + layersTier
-	case game.HalfOf(g) != nil:
-		return t.Positions + slotWork*t.StoredSlots + blocksTier
-	}
-	return t.Positions + slotWork*t.Slots + blocksTier
+// FinalBytes returns the size of the text of all positions. A line has the board in quotes,
+// and its value, which has up to three digits, mostly two.
+func FinalBytes(g game.Game, positions float64) float64 {
+	return positions * float64(len(g.AppendText(nil, g.Start()))+len("''\t66\n"))
 }
 
 // Make estimates the cost of solving a game with these counts at a place. It returns an error if the game cannot be
@@ -78,18 +62,19 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 		return nil, fmt.Errorf("runner %q, %d cores, %d nodes: expected %s, %s or %s, and numbers from 1 on", where.Runner, where.Cores, where.Nodes, Inline, Pipe, Hadoop)
 	}
 	p := &Plan{Game: g.Spec(), Title: game.TitleOf(g), How: counts.How, Note: counts.Note, Where: where, Rate: rate}
-	s := sizesOf(g, counts, where.Runner)
-	p.Method = s.method
+	m := method.Of(g)
+	costs := m.Costs(counts.Tiers, counts.Sum, where.Runner == Inline)
+	p.Method = m.Name()
 	_, isSymmetric := g.(game.Symmetric)
 	sum, round := &p.Total, math.Round
 	sum.Tier, sum.Positions, sum.Low, sum.High = counts.Sum.Tier, round(counts.Sum.Positions), round(counts.Sum.Low), round(counts.Sum.High)
-	for i, t := range s.tiers {
-		planned := Tier{Tier: t.Tier.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High)}
+	for i, t := range counts.Tiers {
+		planned := Tier{Tier: t.Tier, Positions: round(t.Positions), Low: round(t.Low), High: round(t.High)}
 		if counts.How != count.AtLeast {
-			planned.Stored, planned.Slots, planned.Ranges, planned.Moves = round(t.stored), round(t.Slots), round(t.Cells), round(t.Moves)
-			planned.KeptBytes, planned.WorkBytes, planned.PeakBytes = round(t.kept), round(t.work), round(s.peaks[i])
+			planned.Stored, planned.Slots, planned.Ranges, planned.Moves = round(costs[i].Stored), round(t.Slots), round(t.Cells), round(t.Moves)
+			planned.KeptBytes, planned.WorkBytes, planned.PeakBytes = round(costs[i].Kept), round(costs[i].Work), round(costs[i].Peak)
 		}
-		if isSymmetric && s.method == layers {
+		if isSymmetric {
 			planned.Images = round(t.Images)
 		}
 		sum.Images += planned.Images
@@ -101,7 +86,7 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 		sum.WorkBytes += planned.WorkBytes
 		sum.PeakBytes = max(sum.PeakBytes, planned.PeakBytes)
 		p.Tiers = append(p.Tiers, planned)
-		if t.Positions > s.tiers[p.Largest].Positions {
+		if t.Positions > counts.Tiers[p.Largest].Positions {
 			p.Largest = i
 		}
 	}
@@ -111,20 +96,20 @@ func Make(g game.Game, counts *count.Counts, where Where, rate Rate) (*Plan, err
 	sum.MemoryBytes = round(where.Least)
 	p.fits()
 	if rate.Seconds > 0 {
-		p.times(g, counts)
+		p.times(startOf(g), counts, costs)
 	}
 	return p, nil
 }
 
 // times sets hours and dollars: of each tier, and of the start in the total.
-func (p *Plan) times(g game.Game, counts *count.Counts) {
+func (p *Plan) times(start float64, counts *count.Counts, costs []runner.Cost) {
 	w := p.Where
 	machines, cores := float64(w.Nodes), float64(w.Cores)
 	if w.Runner == Pipe {
 		p.Assumed = append(p.Assumed, fmt.Sprintf("lines take about %d times the CPU of one process without them", pipeTimes))
 	}
 	sum := &p.Total
-	sum.CPUHours = p.Rate.Seconds * startOf(g) / 3600
+	sum.CPUHours = p.Rate.Seconds * start / 3600
 	sum.WallHours = sum.CPUHours / cores
 	for i := range p.Tiers {
 		t := &p.Tiers[i]
@@ -136,7 +121,7 @@ func (p *Plan) times(g game.Game, counts *count.Counts) {
 			reads[1] = counts.Tiers[i+1].Positions
 		}
 		for _, records := range reads {
-			cpu, used, start := p.Rate.Seconds*workOf(g, counts.Tiers[i])/2, cores, 0.0
+			cpu, used, start := p.Rate.Seconds*costs[i].CPU/2, cores, 0.0
 			switch {
 			case w.Runner == Pipe:
 				cpu *= pipeTimes

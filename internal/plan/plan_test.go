@@ -90,7 +90,7 @@ func TestRecordedWork(t *testing.T) {
 	counts := must.Get(count.Of(t.Context(), g, count.Options{Draws: 50_000, Exact: 400_000, Seed: 1}))(t)
 	p := must.Get(plan.Make(g, counts, twoCores(), plan.Rate{}))(t)
 	within(t, 1.15, "6x5, data_first", p.Total.WorkBytes, 13_910_860)
-	within(t, 1.15, "6x5, peak", p.Total.PeakBytes, 163.6e6)
+	within(t, 1.15, "6x5, peak", p.Total.PeakBytes, 173.8e6)
 }
 
 // The tables of games solved by layers, and the disk space of those with inner moves. The model is fitted to m,n,k, Mancala

@@ -213,7 +213,7 @@ func withLines(job *runner.Job) error {
 	if job.Step == step.Final {
 		return nil
 	}
-	return job.WriteLines()
+	return job.Method.WriteLines(job)
 }
 
 // removeLines deletes what withLines has written.

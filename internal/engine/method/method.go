@@ -1,6 +1,6 @@
 // Package method chooses how a game is solved. A method is a package below this one, and has everything about it: what
-// its jobs compute, in memory, as lines and packed, their files, splits and memory, and its table. What else depends on the
-// method asks whether the game is Tiered: package solve for the order of jobs, and plan for estimates.
+// its jobs compute, in memory, as lines and packed, their files, splits and memory, estimates of their cost, and its table.
+// Other packages ask the method for facts, see runner.Method, and the table, see stored.Table.
 package method
 
 import (

@@ -72,7 +72,3 @@ func (j *Job) WriteShard(i int, lines io.Reader) error {
 	_, err = io.Copy(struct{ io.Writer }{out}, struct{ io.Reader }{lines})
 	return cmp.Or(err, out.Close())
 }
-
-// WriteLines writes the records in the directory of a job that has run as lines, too: shards, and messages to other jobs.
-// No job reads them.
-func (j *Job) WriteLines() error { return j.Method.WriteLines(j) }

@@ -12,7 +12,8 @@ import (
 // A Method is a game and how its jobs are executed: what they read, compute and write. See package method for the choice
 // of one.
 type Method interface {
-	// Game returns the game.
+	// Name returns the name of the method, and Game the game.
+	Name() string
 	Game() game.Game
 	// Map and Reduce run one side of a step from in to out. The input of Reduce is sorted by key.
 	Map(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
@@ -21,10 +22,15 @@ type Method interface {
 	// Final. borders are the first keys of all parts except the first, as lines have them.
 	Properties(j *Job, borders [][]byte) []step.Property
 
-	// Borders is Job.Borders, Splits is Job.Splits, and Partitions is Job.Partitions.
+	// Borders returns the first keys of all parts of a job except the first, ascending. By blocks they are the first keys of
+	// ranges.
 	Borders(j *Job) ([]game.Position, error)
-	Splits(j *Job, tasks func(records int64) int) ([]step.MapInput, int64, error)
-	Partitions(j *Job, reducers int) ([]uint64, []step.Property, error)
+	// Splits divides the input of a job among mappers that read packed records. tasks returns the desired number of mappers
+	// for a number of records. Splits also returns the number of records.
+	Splits(j *Job, tasks func(records int64) int) (maps []step.MapInput, records int64, err error)
+	// Partitions divides the pairs of a job among at most the given number of reducers. It returns the first keys of all
+	// partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
+	Partitions(j *Job, reducers int) (keys []uint64, properties []step.Property, err error)
 
 	// Ranges returns the first keys of all parts of a tier except the first, strictly ascending and as lines have them, for a job
 	// that is started by hand. It fails if they depend on what earlier jobs have written.
@@ -34,7 +40,8 @@ type Method interface {
 	AddInput(j *Job, in *Input) error
 	// WriteShard is Job.WriteShard, except for Final. source describes the lines.
 	WriteShard(j *Job, i int, lines io.Reader, source string) error
-	// WriteLines is Job.WriteLines.
+	// WriteLines writes the records in the directory of a job that has run as lines, too: shards, and messages to other jobs.
+	// No job reads them.
 	WriteLines(j *Job) error
 	// WriteTable writes the values in the parts to a new shard of the table.
 	WriteTable(ctx context.Context, j *Job, parts []string, create func() (io.WriteCloser, error)) error
@@ -42,6 +49,11 @@ type Method interface {
 	// Complete completes the statistics of a job whose tasks ran on a cluster, which may have lost their counters.
 	Complete(j *Job, stats *Stats) error
 
+	// Needs returns the needs of a run for its manifest.
+	Needs() []string
+	// Whole reports whether the parts in a sealed directory have all positions of their tier, not only those that the table
+	// stores.
+	Whole(fsys store.FS, dir string, seal *store.Seal) (bool, error)
 	// ValuedFirst reports whether the forward job of a tier gives all its positions values.
 	ValuedFirst(tier int) bool
 	// Receivers returns the numbers of the stages to which the directory of a job sends messages.
@@ -54,24 +66,15 @@ type Method interface {
 	LeastInline(until int, final bool) int
 	// Tables returns the memory of the game's tables, in bytes, which every process has.
 	Tables() int
-	// Sends reports whether reducers send messages to other jobs, for which they need as much memory as a mapper.
+	// Sends reports whether reducers send messages to other jobs, for which they need as much memory as a mapper. Otherwise a
+	// job reads the tier beside its own.
 	Sends() bool
+	// Slots returns upper bounds for the numbers of positions and ranges of a tier; 0: none is known.
+	Slots(tier int) (slots, ranges float64)
+	// CountRanges sets the numbers of ranges and slots of a tier with these positions, which ascend.
+	CountRanges(t *Tier, positions []game.Position)
+	// Costs estimates the costs of all tiers, whose sum is given. stored says whether jobs have Stored.
+	Costs(tiers []Tier, sum Tier, stored bool) []Cost
 	// MostRecords returns an upper bound for the number of records that a job reads.
 	MostRecords() float64
-}
-
-// Borders returns the first keys of all parts except the first, ascending. For a game with
-// blocks they are the first keys of ranges.
-func (j *Job) Borders() (borders []game.Position, err error) { return j.Method.Borders(j) }
-
-// Splits divides the input of the job among mappers that read packed records. tasks returns the desired number of mappers
-// for a number of records. Splits also returns the number of records.
-func (j *Job) Splits(tasks func(records int64) int) (maps []step.MapInput, records int64, err error) {
-	return j.Method.Splits(j, tasks)
-}
-
-// Partitions divides the pairs of the job among at most the given number of reducers. It returns the first keys of all
-// partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
-func (j *Job) Partitions(reducers int) (keys []uint64, properties []step.Property, err error) {
-	return j.Method.Partitions(j, reducers)
 }

@@ -131,11 +131,11 @@ type Sender interface {
 	Rows(to step.Stage) int64
 }
 
-// A Halver is a Runner that can execute jobs with Stored.
-type Halver interface {
+// A StoredRunner is a Runner that can execute jobs with Stored.
+type StoredRunner interface {
 	Runner
-	// CanHalve reports whether it can.
-	CanHalve() bool
+	// RunsStored reports whether it can.
+	RunsStored() bool
 }
 
 // Stats are the statistics of a finished job.

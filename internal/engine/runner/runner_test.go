@@ -37,7 +37,7 @@ func TestBorders(t *testing.T) {
 		{tiered, step.Final, 1 << tiered.LowBits()},
 	} {
 		for _, reducers := range []int{1, 2, 7} {
-			borders, err := (&runner.Job{Method: method.Of(test.g), Step: test.step, Tier: 12, Reducers: reducers}).Borders()
+			borders, err := method.Of(test.g).Borders(&runner.Job{Step: test.step, Tier: 12, Reducers: reducers})
 			if err != nil || len(borders) != reducers-1 || !slices.IsSorted(borders) {
 				t.Errorf("%s, %s, %d reducers: borders %x, %v", test.g.Spec(), test.step, reducers, borders, err)
 			}
@@ -140,7 +140,7 @@ func TestWriteShard(t *testing.T) {
 			}
 			continue
 		}
-		must.OK(t, errors.Join(err, job.WriteLines()))
+		must.OK(t, errors.Join(err, job.Method.WriteLines(job)))
 		if got := must.Get(os.ReadFile(filepath.Join(job.Output, "part-00000")))(t); string(got) != test.text {
 			t.Errorf("%q comes back as %q", test.text, got)
 		}

@@ -56,7 +56,7 @@ type Partition struct {
 
 // Partition returns the partition of the lines that the maps of the job write.
 func (j *Job) Partition() (*Partition, error) {
-	borders, err := j.Borders()
+	borders, err := j.Method.Borders(j)
 	g := j.Method.Game()
 	return &Partition{LineKeys(g, borders), streamfmt.KeyWidth(g.KeyBits())}, err
 }

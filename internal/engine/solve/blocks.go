@@ -3,8 +3,6 @@ package solve
 import (
 	"context"
 
-	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/table"
@@ -14,21 +12,12 @@ import (
 // next. All positions of the last tier are terminal, so its data_first already has the values.
 // Work is measured in slots.
 //
-// The table of a game.Halved stores half of the positions. So do the directories of jobs,
-// if the runner can compute them and they are not kept. Otherwise they have all positions, and the table drops the others.
-type byBlocks struct {
-	*run
-	g     game.Tiered
-	whole bool // whether jobs need all positions of tiers of which the table stores half
-}
+// The table may store only some of the positions. So do the directories of jobs, if the runner can compute them and they are
+// not kept. Otherwise they have all positions, of which the table drops the others.
+type byBlocks struct{ *run }
 
-func newBlocks(r *run, g game.Tiered) *byBlocks {
-	halver, ok := r.Runner.(runner.Halver)
-	if ok && halver.CanHalve() && !r.KeepAll {
-		r.halve = true
-	}
-	_, halved := g.(game.Halved)
-	b := &byBlocks{r, g, halved && !r.halve}
+func newBlocks(r *run) *byBlocks {
+	b := &byBlocks{r}
 	for tier := range r.last + 1 {
 		r.work += b.weight(step.Possible, tier) + b.weight(step.Solve, tier)
 	}
@@ -36,10 +25,11 @@ func newBlocks(r *run, g game.Tiered) *byBlocks {
 }
 
 func (b *byBlocks) weight(name string, tier int) float64 {
+	slots, _ := b.method.Slots(tier)
 	if name == step.Solve {
-		return 2 * b.g.Slots(tier) // the solve step of a tier takes about twice as long as the possible step
+		return 2 * slots // the solve step of a tier takes about twice as long as the possible step
 	}
-	return b.g.Slots(tier)
+	return slots
 }
 
 func (b *byBlocks) weigh(context.Context) error { return nil }
@@ -48,19 +38,19 @@ func (b *byBlocks) readers(forward bool, tier int) (first, end int) {
 	switch {
 	case forward:
 		return tier + 1, min(tier+2, b.last+1)
-	case b.whole:
+	case !b.stored:
 		return max(0, tier-1), tier
 	}
 	return 0, 0 // they read the table
 }
 
 func (b *byBlocks) open(d *dir, forward bool) error {
-	if b.whole {
-		half, err := blocks.StoresHalf(b.data.FS, b.data.Dir(d.name), d.seal)
+	if !b.stored {
+		whole, err := b.method.Whole(b.data.FS, b.data.Dir(d.name), d.seal)
 		if err != nil {
 			return err
 		}
-		d.shards = d.shards && !half
+		d.shards = d.shards && whole
 	}
 	d.receivers, d.dropped = nil, !d.shards
 	for first, end := b.readers(forward, d.stage.Tier()); first < end; first++ {
@@ -76,7 +66,7 @@ func (b *byBlocks) next(_ context.Context, c *chain) (*runner.Job, error) {
 		return job, nil
 	}
 	job, successors := c.job(step.Solve), table.TierFile(c.tier+1)
-	job.Parts = job.Parts || b.whole
+	job.Parts = job.Parts || !b.stored
 	if job.Parts {
 		successors = valued(b.method, c.tier+1)
 	}

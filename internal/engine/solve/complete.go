@@ -15,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method"
-	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -120,8 +119,8 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.
 	if shards := seal.Records() > 0; r.Lines && shards && !lines {
 		return nil, fmt.Errorf("--keep all is no longer possible: %s has no lines: --compress keeps it so, --overwrite starts over", name)
 	}
-	if half, err := blocks.StoresHalf(r.data.FS, r.data.Dir(name), seal); err != nil || half {
-		return nil, cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s stores half of the positions: --overwrite starts over", name))
+	if whole, err := r.method.Whole(r.data.FS, r.data.Dir(name), seal); err != nil || !whole {
+		return nil, cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s lacks the positions that the table does not store: --overwrite starts over", name))
 	}
 	return seal, nil
 }
@@ -154,7 +153,7 @@ func (r *run) commit(job *runner.Job, records int64) error {
 			return err
 		}
 	} else if r.Lines {
-		if err := job.WriteLines(); err != nil {
+		if err := job.Method.WriteLines(job); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -317,7 +318,7 @@ func TestNoStart(t *testing.T) {
 	dir, _ := solved(t, g, nil)
 	name := filepath.Join(dir, table.TierFile(0))
 	file := must.Get(os.Create(name))(t)
-	w := blocks.NewWriter(file, game.HalfOf(g), 0)
+	w := blocks.NewWriter(file, mirror.HalfOf(g), 0)
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)

@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -49,10 +51,27 @@ func TestLongHalf(t *testing.T) {
 	}
 }
 
+// TestWholeAfterHalf continues a run by a runner whose jobs need all positions, which makes the directories with half of them
+// again, and by a request to keep all directories, which is refused.
+func TestWholeAfterHalf(t *testing.T) {
+	g := rules(t, 4, 4, 3)
+	want, _ := solved(t, g, nil)
+	dir, _ := solved(t, g, func(o *solve.Options) { o.UntilTier = 9 })
+	o := options()
+	o.KeepAll, o.LateKeep = true, true
+	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.Contains(err.Error(), "data_first0 lacks the positions that the table does not store") {
+		t.Errorf("--keep all: %v", err)
+	}
+	o = options()
+	o.Runner = new(wholeRunner)
+	must.Get(solveInto(t, dir, g, o, store.Resume))(t)
+	solvedtest.SameTable(t, store.Local{}, dir, want)
+}
+
 // A wholeRunner computes all positions.
 type wholeRunner struct{ inline.Runner }
 
-func (*wholeRunner) CanHalve() bool { return false }
+func (*wholeRunner) RunsStored() bool { return false }
 
 func compareHalf(t *testing.T, board [3]int) {
 	g := rules(t, board[0], board[1], board[2])
@@ -179,7 +198,7 @@ func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p ga
 func TestShards(t *testing.T) {
 	const tier = 9
 	g := rules(t, 4, 4, 3)
-	half := game.HalfOf(g)
+	half := mirror.HalfOf(g)
 	for lost, want := range []string{"[tier-09.pack]", "[tier-09.pack]", "[tier-09-00000.pack tier-09-00001.pack]"} {
 		dir, o := t.TempDir(), options()
 		o.Runner = &forger{at: fmt.Sprint("data_second", tier), forge: func(job *runner.Job) (runner.Stats, error) {

@@ -11,8 +11,8 @@
 //	           ↘             ↘                 ↓
 //	      table/tier-00 ← table/tier-01 ← … table/tier-N   solve, backward  →  final
 //
-// The directory of a solve job, data_secondN, has its values as well with --keep all, and for runners that need all
-// positions of tiers of which the table stores half; then the next job reads them there.
+// The directory of a solve job, data_secondN, has its values as well with --keep all, and for runners that need positions
+// that the table does not store; then the next job reads them there.
 //
 // In a game solved by layers (see package layers), a tier receives messages from every earlier
 // tier that has moves into it and, backward, from every later tier that it has moves into. The
@@ -172,7 +172,7 @@ type run struct {
 	begun  time.Time
 	by     planner
 	last   int  // the last tier
-	halve  bool // jobs of tiers compute the positions that the table stores, see byBlocks; otherwise all
+	stored bool // jobs of tiers compute the positions that the table stores, see byBlocks; otherwise all
 
 	firsts, seconds outputs
 	table           *store.Seal // lists the tiers that are in the table
@@ -205,6 +205,9 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	r.firsts = outputs{run: r, forward: true, of: make([]*output, r.last+1)}
 	r.seconds = outputs{run: r, of: make([]*output, r.last+1)}
 	r.result.Tiers = slices.Repeat([]int64{-1}, r.last+1)
+	if s, ok := o.Runner.(runner.StoredRunner); ok {
+		r.stored = s.RunsStored() && !o.KeepAll
+	}
 	if o.Watch != nil {
 		o.Watch.journal.Store(r.journal)
 	}
@@ -259,14 +262,10 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
-	var needs []string
-	if g, ok := r.g.(game.Tiered); ok {
-		r.by = newBlocks(r, g)
-		if game.DeducerOf(g) != nil {
-			needs = append(needs, store.ReachedNeed)
-		}
-	} else {
+	if r.method.Sends() {
 		r.by = newLayers(r, r.g)
+	} else {
+		r.by = newBlocks(r)
 	}
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})
@@ -279,7 +278,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.data.Remember(r.Remember, needs...); err != nil {
+	if err := r.data.Remember(r.Remember, r.method.Needs()...); err != nil {
 		return err
 	}
 	if err := r.runJobs(ctx); err != nil {
@@ -354,7 +353,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	}
 	job.Method, job.FS, job.Reducers, job.Combine = r.method, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
 	if job.Step != step.Final {
-		job.Stored = r.halve
+		job.Stored = r.stored
 	}
 	if job.Step == step.Init {
 		job.Input = []string{r.data.Dir(store.SeedFile)}

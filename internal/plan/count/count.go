@@ -12,7 +12,7 @@
 //     is a lower bound. The upper bound comes from the game (game.Info.Boards), or from the number
 //     of its keys.
 //
-// In a Symmetric game solved by layers, it counts canonical positions.
+// In a Symmetric game, it counts canonical positions.
 package count
 
 import (
@@ -24,58 +24,13 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/method"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // A Tier is the number of positions of a tier of a game.
-type Tier struct {
-	Tier int `json:"tier"`
-	// Positions is their number, Low <= Positions <= High. If it is exact, all three are
-	// equal; if it is sampled, Low to High is a 95 % interval; if it is estimated, it was within Low to High for
-	// all games that were tried; if it is a lower bound, Low is equal to Positions, and High is an upper bound.
-	Positions float64 `json:"positions"`
-	Low       float64 `json:"low"`
-	High      float64 `json:"high"`
-	// Images is the number of the positions with their images: Positions, unless they are canonical ones.
-	Images float64 `json:"images"`
-	// Won is the number of positions in which a player has won. It is unknown, and 0, if
-	// the count is a bound.
-	Won float64 `json:"won"`
-	// Moves is the total number of their moves, by layers of their distinct successors, which is the number of
-	// messages of the forward jobs.
-	Moves float64 `json:"moves"`
-	// Far is the number of moves that lead beyond the next tier.
-	Far float64 `json:"far,omitempty"`
-	// Cells is the number of ranges that contain positions of the tier, and Slots the number
-	// of bits of their bitmaps (game.Tiered). Like Positions, they are exact, estimated, or
-	// bounds; they are 0 in a game without ranges.
-	Slots float64 `json:"slots"`
-	Cells float64 `json:"cells"`
-	// StoredCells and StoredSlots are those of the ranges that a game.Half stores, if the game is Halved.
-	StoredCells float64 `json:"stored_cells,omitempty"`
-	StoredSlots float64 `json:"stored_slots,omitempty"`
-	// Ends is the number of positions whose mover can win at once, and Lost that of the others in which he
-	// loses with the next move, whatever he does. Absent is the number of slots that could be positions, as far
-	// as Deduce knows, and are none. They are estimates, and 0 in a game that is not Deduced.
-	Ends   float64 `json:"ends,omitempty"`
-	Lost   float64 `json:"lost,omitempty"`
-	Absent float64 `json:"absent,omitempty"`
-	// Draws is the number of boards drawn, 0 if the count is exact.
-	Draws int64 `json:"draws"`
-}
-
-// Exact reports whether the count is exact.
-func (t Tier) Exact() bool { return t.Low == t.High }
-
-// Error returns the possible relative error of the count: half the interval, divided by the
-// count. It is infinite if no position was found.
-func (t Tier) Error() float64 {
-	if t.Exact() {
-		return 0
-	}
-	return (t.High - t.Low) / 2 / t.Positions
-}
+type Tier = runner.Tier
 
 // How is the way in which positions were counted.
 type How string
@@ -158,10 +113,8 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 		return nil, fmt.Errorf("count: time, draws, positions and workers must not be negative, found %v, %d, %d and %d", o.Time, o.Draws, o.Exact, o.Workers)
 	}
 	drawn, isSampled := g.(game.Sampled)
-	c := &counter{ctx: ctx, g: g, o: o.withDefaults(isSampled), drawn: isSampled, begun: time.Now()}
-	if blocks, ok := g.(game.Tiered); ok {
-		c.blocks, c.deduce, c.half = blocks, game.DeducerOf(blocks), game.HalfOf(blocks)
-	}
+	c := &counter{ctx: ctx, g: g, method: method.Of(g), o: o.withDefaults(isSampled), drawn: isSampled, begun: time.Now()}
+	_, c.deduced = g.(game.Deduced)
 	f, err := c.forward()
 	if err != nil {
 		return nil, err
@@ -182,16 +135,13 @@ func Of(ctx context.Context, g game.Game, o Options) (*Counts, error) {
 
 // A counter is the state of one count.
 type counter struct {
-	ctx context.Context
-	g   game.Game
-	o   Options
+	ctx    context.Context
+	g      game.Game
+	method runner.Method
+	o      Options
 
-	blocks game.Tiered   // nil: the game is solved by layers
-	deduce block.Deducer // nil: the game is not Deduced
-	half   *game.Half    // nil: it is not Halved
-
-	drawn bool // the game is Sampled
-	begun time.Time
+	drawn, deduced bool // the game is Sampled, and Deduced
+	begun          time.Time
 }
 
 // sum returns the sum of all tiers. Its interval adds up the ends of the tiers' intervals.
@@ -235,20 +185,18 @@ func (c *counter) estimated(all *Counts, low bool) {
 
 // slots sets unknown slots and cells to their bounds, and computes their sums.
 func (c *counter) slots(all *Counts) {
-	if g := c.blocks; g != nil {
-		all.Sum.Slots, all.Sum.Cells = 0, 0
-		for i := range all.Tiers {
-			t := &all.Tiers[i]
-			slots, ranges := g.Slots(i), g.Ranges(i)
-			if t.Cells == 0 {
-				t.Slots, t.Cells = slots, min(ranges, t.High)
-			}
-			// A position is in one range, and each range counted has a position.
-			t.Cells = min(t.Cells, ranges, max(1, t.Positions))
-			t.Slots = min(max(t.Slots, t.Positions), slots)
-			all.Sum.Slots += t.Slots
-			all.Sum.Cells += t.Cells
+	all.Sum.Slots, all.Sum.Cells = 0, 0
+	for i := range all.Tiers {
+		t := &all.Tiers[i]
+		slots, ranges := c.method.Slots(i)
+		if t.Cells == 0 {
+			t.Slots, t.Cells = slots, min(ranges, t.High)
 		}
+		// A position is in one range, and each range counted has a position.
+		t.Cells = min(t.Cells, ranges, max(1, t.Positions))
+		t.Slots = min(max(t.Slots, t.Positions), slots)
+		all.Sum.Slots += t.Slots
+		all.Sum.Cells += t.Cells
 	}
 }
 

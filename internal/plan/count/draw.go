@@ -173,21 +173,19 @@ func (s *sampler) chunk(d game.Sampler, c chunk) *stratum {
 		found.wonSlots += draw.WonSlots
 		found.absent += draw.Absent
 		found.wonAbsent += draw.WonAbsent
-		if draw.Ranges > 0 && s.stores(tier, draw.Board) {
-			found.storedCells += draw.Ranges
-			found.storedSlots += draw.Slots
-		}
+		found.storedCells += draw.StoredRanges
+		found.storedSlots += draw.StoredSlots
 		if draw.Open == 0 {
 			continue
 		}
 		found.images += draw.Open + draw.Won
-		if s.blocks == nil {
+		if _, symmetric := s.g.(game.Symmetric); symmetric {
 			s.fold(&draw)
 		}
 		found.open.add(draw.Open)
 		found.won.add(draw.Won)
 		found.moves.add(draw.Moves)
-		if s.deduce != nil && draw.Moves > 0 {
+		if s.deduced && draw.Moves > 0 {
 			ends, lost := s.look(draw.Board)
 			found.ends += draw.Open * ends
 			found.lost += draw.Open * lost

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // Positions of a tier are expanded in batches: at least leastBatch, and a quarter of those before. A worker takes taskSize
@@ -54,7 +54,7 @@ func (c *counter) forward() (*front, error) {
 		n = s.SampledTiers() + 1
 	}
 	f := &front{seen: make([]map[game.Position]uint32, n), moves: make([]float64, n), whole: true}
-	f.see(c.tierOf(c.g.Start()), c.canonical(c.g.Start()))
+	f.see(c.tierOf(c.g.Start()), stored.Canonical(c.g, c.g.Start()))
 	most := c.o.Exact
 	for tier := range n {
 		until := c.begun.Add(c.o.Time * 3 / 4)
@@ -96,9 +96,7 @@ func (c *counter) tier(f *front, tier int, most int64, until time.Time) (n int64
 	seen := f.seen[tier]
 	todo := slices.Sorted(maps.Keys(seen))
 	t := exactly(tier, len(todo))
-	if c.blocks != nil {
-		c.ranges(c.blocks, todo, &t)
-	}
+	c.method.CountRanges(&t, todo)
 	keep := !c.drawn || int64(len(todo)) <= most
 	sent := make(map[int]float64) // moves, by tier
 	at, before := int64(0), 0.0   // how many had been expanded at the last estimate, and its result
@@ -200,41 +198,6 @@ func (f *front) estimate(tier int, n, inner float64) float64 {
 	return positions
 }
 
-// ranges sets the numbers of a tier that follow from the ranges of its positions, which must be sorted.
-func (c *counter) ranges(g game.Tiered, set []game.Position, t *Tier) {
-	last, low, possible := uint64(0), g.LowBits(), 0
-	var d block.Deduced
-	for i, p := range set {
-		rng := p >> low
-		if i > 0 && rng == last {
-			continue
-		}
-		last = rng
-		slots := len(g.Low(t.Tier, rng))
-		t.Cells++
-		t.Slots += float64(slots)
-		if c.stores(t.Tier, p) {
-			t.StoredCells++
-			t.StoredSlots += float64(slots)
-		}
-		if c.deduce != nil {
-			d.Reset(slots)
-			c.deduce(&d, t.Tier, rng, 0, block.Words(slots))
-			possible += d.Open.Count() + d.Known[0].Count() + d.Known[1].Count()
-		}
-	}
-	t.Absent = float64(max(0, possible-len(set)))
-}
-
-// stores reports whether a game.Half stores the range of a position.
-func (c *counter) stores(tier int, p game.Position) bool {
-	if c.half == nil {
-		return false
-	}
-	stored, _ := c.half.Stored(tier, p>>c.half.LowBits())
-	return stored != nil
-}
-
 // look returns 1 and 0 if the player to move in p can win at once, 0 and 1 if the other player can do so after
 // each of his moves.
 func (c *counter) look(p game.Position) (ends, lost float64) {
@@ -274,7 +237,7 @@ func (c *counter) expand(set []game.Position, emit func([]game.Position), t *Tie
 				case game.Undecided:
 					moves = c.g.Moves(moves[:0], p)
 					all = c.successors(all, moves)
-					if c.deduce != nil && i%lookEach == 0 {
+					if c.deduced && i%lookEach == 0 {
 						e, l := c.look(p)
 						ends, lost = ends+lookEach*e, lost+lookEach*l
 					}
@@ -295,24 +258,13 @@ func (c *counter) expand(set []game.Position, emit func([]game.Position), t *Tie
 	})
 }
 
-// successors appends the positions to which moves lead: in a game by layers, the distinct canonical ones.
+// successors appends the positions to which moves lead, the distinct canonical ones.
 func (c *counter) successors(dst []game.Position, moves []game.Move) []game.Position {
 	n := len(dst)
 	for _, m := range moves {
-		dst = append(dst, c.canonical(m.To))
-	}
-	if c.blocks != nil {
-		return dst
+		dst = append(dst, stored.Canonical(c.g, m.To))
 	}
 	return game.Distinct(dst, n)
-}
-
-// canonical returns the position that stands for p in the counts: in a game by layers, the canonical one.
-func (c *counter) canonical(p game.Position) game.Position {
-	if c.blocks != nil {
-		return p
-	}
-	return game.CanonicalOf(c.g, p)
 }
 
 // tierOf returns the tier of a position.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/plan/count"
@@ -29,32 +30,31 @@ const (
 // Bound estimates the peak disk usage of a run in bytes. It returns 0 if that is not known:
 // for games solved by layers, and for runs with --until-tier.
 func Bound(g game.Game, o *solve.Options) float64 {
-	if o.UntilTier >= 0 {
+	m := method.Of(g)
+	if first, _ := m.Slots(0); o.UntilTier >= 0 || first == 0 {
 		return 0
 	}
-	if g, ok := g.(game.Tiered); ok {
-		// On a board with one column, most slots cannot be reached: a tier cannot have more
-		// positions than the previous one has moves.
-		slots, tier := 0.0, 1.0
-		moves := float64(len(g.Moves(nil, g.Start())))
-		for i := range g.Tiers() + 1 {
-			slots += min(tier, g.Slots(i))
-			tier *= moves
-		}
-		bytes := slots * slotBytes
-		if slots >= manySlots {
-			bytes = slots * manyBytes
-		}
-		if o.KeepAll {
-			bytes *= 2
-		}
-		if o.Lines {
-			const value, both = len("\t66\n"), 2
-			bytes += slots * slotPositions * both * float64(streamfmt.KeyWidth(g.KeyBits())+value)
-		}
-		return bytes + finalBound(g, o, slots)
+	// On a board with one column, most slots cannot be reached: a tier cannot have more
+	// positions than the previous one has moves.
+	slots, tier := 0.0, 1.0
+	moves := float64(len(g.Moves(nil, g.Start())))
+	for i := range game.LastTier(g) + 1 {
+		of, _ := m.Slots(i)
+		slots += min(tier, of)
+		tier *= moves
 	}
-	return 0
+	bytes := slots * slotBytes
+	if slots >= manySlots {
+		bytes = slots * manyBytes
+	}
+	if o.KeepAll {
+		bytes *= 2
+	}
+	if o.Lines {
+		const value, both = len("\t66\n"), 2
+		bytes += slots * slotPositions * both * float64(streamfmt.KeyWidth(g.KeyBits())+value)
+	}
+	return bytes + finalBound(g, o, slots)
 }
 
 // finalBound returns the most bytes that final can have if there are at most the given number of

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -162,7 +163,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	if !all && (ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 		return 0, 0, false, err
 	}
-	if _, byBlocks := g.(game.Tiered); all && byBlocks {
+	if all && !method.Of(g).Sends() { // the journal counts only messages
 		counts, err := count.Of(ctx, g, count.Options{Draws: boardDraws, Exact: boardDraws})
 		if err == nil {
 			work = plan.Work(g, counts)

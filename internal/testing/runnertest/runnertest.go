@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -151,7 +152,7 @@ func checkValues(t *testing.T, dir string, g game.Game) {
 		})
 	canonical := make(map[game.Position]bool) // those that a table by layers stores
 	for p, w := range want {
-		canonical[stored(g, p)] = true
+		canonical[stored.Canonical(g, p)] = true
 		v, ok, err := solved.Lookup(p)
 		if err != nil || !ok {
 			t.Fatalf("%s: position %d: found %v, %v", g.Spec(), p, ok, err)
@@ -168,14 +169,6 @@ func checkValues(t *testing.T, dir string, g game.Game) {
 	if n, err := solved.Positions(); err != nil || n != uint64(len(canonical)) {
 		t.Errorf("%s: %d positions, %v, want %d", g.Spec(), n, err, len(canonical))
 	}
-}
-
-// stored returns the position whose value is stored as that of p.
-func stored(g game.Game, p game.Position) game.Position {
-	if _, byBlocks := g.(game.Tiered); byBlocks {
-		return p
-	}
-	return game.CanonicalOf(g, p)
 }
 
 // EveryBoard solves every board of Connect N that has at most most positions, packed and with one

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -24,7 +25,7 @@ const changedTier = 9
 
 // rewrite writes a file of a table again, after a change of its blocks. If plain is set, the file is not
 // compact.
-func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *block.Block)) {
+func rewrite(t *testing.T, dir string, g *mirror.Half, plain bool, change func(b *block.Block)) {
 	t.Helper()
 	name := filepath.Join(dir, table.TierFile(changedTier))
 	text := must.Get(os.ReadFile(name))(t)
@@ -57,7 +58,7 @@ func rewrite(t *testing.T, dir string, g *game.Half, plain bool, change func(b *
 // whose files have other bytes.
 func TestTableDifferences(t *testing.T) {
 	whole := Game(t, "connectn width=4 height=4 connect=3")
-	g := game.HalfOf(whole.(game.Tiered))
+	g := mirror.HalfOf(whole.(game.Tiered))
 	want := Dir(t, whole, func(o *solve.Options) { o.Lines, o.KeepAll, o.Reducers = true, true, 3 })
 	name := filepath.Base(table.TierFile(changedTier))
 	for _, test := range []struct {

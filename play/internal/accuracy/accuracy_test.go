@@ -42,6 +42,16 @@ func checkDrawn(t *testing.T, histories []*player.History) {
 	}
 }
 
+// TestCanDraw asks tables of a game whose moves all lead to the next tier, of one that does not know predecessors, and of one
+// that knows them but has cycles.
+func TestCanDraw(t *testing.T) {
+	for spec, want := range map[string]bool{board: true, "mnk width=3 height=3 connect=3": false, "mills men=3": false} {
+		if got := accuracy.CanDraw(solved.Table(t, solved.Game(t, spec))); got != want {
+			t.Errorf("%s: %v", spec, got)
+		}
+	}
+}
+
 // TestFromTable checks the positions drawn from a table: the number of each tier, and that they depend on the
 // seed only.
 func TestFromTable(t *testing.T) {

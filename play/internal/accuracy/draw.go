@@ -45,12 +45,9 @@ func FromGames(g game.Game, n int, seed uint64) (drawn []*player.History) {
 	return drawn
 }
 
-// CanDraw reports whether FromTable can draw positions from a table: whether each move leads to the next tier,
-// and the rules give the predecessors of a position.
-func CanDraw(t *table.Table) bool {
-	_, byBlocks := t.Game().(game.Tiered)
-	return byBlocks
-}
+// CanDraw reports whether FromTable can draw positions from a table: whether every play ends, and the rules give the
+// predecessors of a position.
+func CanDraw(t *table.Table) bool { return game.IsAcyclic(t.Game()) && t.KnowsPredecessors() }
 
 // FromTable draws at most n positions with a choice of moves from a table for which CanDraw is true: the same
 // number from each tier, as far as a tier has them, and within a tier all with the same probability. The moves

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -42,7 +43,7 @@ func TestCached(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10
 	files := []string{filepath.Join(solved.Dir(t, whole), table.TierFile(tier))}
-	g := game.HalfOf(whole)
+	g := mirror.HalfOf(whole)
 	plain := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, files, g, tier))(t)
 	defer plain.Close()
 	for _, name := range []string{step.Possible, step.Solve} {
@@ -50,7 +51,7 @@ func TestCached(t *testing.T) {
 		for _, most := range []int{1 << 30, 2_000, 0} {
 			for _, cursors := range []int{1, 2} {
 				counted := &loads{Halved: whole, all: make(map[uint64]int)}
-				in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, files, game.HalfOf(counted), tier))(t)
+				in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, files, mirror.HalfOf(counted), tier))(t)
 				defer in.Close()
 				cache := blocks.NewCache(most)
 				var homes []uint64
@@ -97,7 +98,7 @@ func TestCached(t *testing.T) {
 func TestCache(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10
-	g := game.HalfOf(whole)
+	g := mirror.HalfOf(whole)
 	in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{filepath.Join(solved.Dir(t, whole), table.TierFile(tier))}, g, tier))(t)
 	defer in.Close()
 	bits, all := g.KeyBits()-g.LowBits(), 0

@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -27,7 +28,7 @@ type Compact struct {
 const sampled = 128
 
 // newCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
-// returns the i-th block; it is called for some of them, in ascending order. If the game is a *game.Half, the
+// returns the i-th block; it is called for some of them, in ascending order. If the game is a *mirror.Half, the
 // blocks contain only stored positions.
 func newCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
 	n := min(blocks, sampled)
@@ -54,9 +55,9 @@ func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
 	return &Writer{PackWriter: jobdir.NewPackWriter(out, c.g, kindOf(c.g), c.model), chunk: c.NewChunk()}
 }
 
-// Stored returns the game with the positions that the table of a game stores: a *game.Half if it is Halved.
+// Stored returns the game with the positions that the table of a game stores: a *mirror.Half if it is Halved.
 func Stored(g game.Tiered) game.Tiered {
-	if half := game.HalfOf(g); half != nil {
+	if half := mirror.HalfOf(g); half != nil {
 		return half
 	}
 	return g
@@ -81,10 +82,10 @@ func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create 
 }
 
 // WriteTable writes the file of the table for a tier of a game, and closes it. in is the tier with all its
-// values. If the game is a *game.Half, the table stores half of the positions; in has all of them, or the
+// values. If the game is a *mirror.Half, the table stores half of the positions; in has all of them, or the
 // same half. The blocks of a game.Deduced become compact.
 func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier) error {
-	half, _ := g.(*game.Half)
+	half, _ := g.(*mirror.Half)
 	keep := func(*block.Block) {}
 	if half != nil && in.half == nil {
 		keep = half.Keep

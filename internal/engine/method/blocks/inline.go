@@ -315,7 +315,7 @@ func (w *inlineWork) openKept(n *inline.Needs, solved int) {
 
 // openBalanced makes balanced, unless there are no balanced positions.
 func (w *inlineWork) openBalanced(memory int) {
-	g, ok := w.g.(*game.Half)
+	g, ok := w.g.(*mirror.Half)
 	if !ok || w.Step == step.Init {
 		return
 	}
@@ -359,7 +359,7 @@ func (w *inlineWork) messages() mirror.Messages {
 		return p
 	}
 	m := &solveMessages{Puller: p, predecessors: w.predecessors.Cursor(w.Plan.Window)}
-	if half, ok := w.g.(*game.Half); ok && w.predecessors.Half() == nil {
+	if half, ok := w.g.(*mirror.Half); ok && w.predecessors.Half() == nil {
 		m.half = half
 	}
 	m.deduce = w.deduce
@@ -370,7 +370,7 @@ func (w *inlineWork) messages() mirror.Messages {
 type solveMessages struct {
 	*Puller
 	predecessors *TierCursor
-	half         *game.Half    // if predecessors have positions that are not stored
+	half         *mirror.Half  // if predecessors have positions that are not stored
 	deduce       block.Deducer // nil: the rules say nothing of single positions
 }
 

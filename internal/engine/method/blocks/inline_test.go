@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -77,7 +78,7 @@ var errFull = errors.New("disk full")
 // was kept of its input only, and nothing after a job that failed.
 func TestKept(t *testing.T) {
 	g := must.Get(connectn.New(3, 3, 3))(t)
-	half := game.HalfOf(g)
+	half := mirror.HalfOf(g)
 	m, dir, outputs := New(g), t.TempDir(), 0
 	r := m.Inline(0).(*inlineRunner)
 	job := func(r runner.Runner, fs store.FS, name string, tier int, stored bool, input string) string {

@@ -38,6 +38,9 @@ type Method struct{ g, stored game.Tiered } // stored has the positions that the
 // New returns the method of a game.
 func New(g game.Tiered) *Method { return &Method{g, Stored(g)} }
 
+// Name returns "blocks".
+func (m *Method) Name() string { return "blocks" }
+
 // Game returns the game.
 func (m *Method) Game() game.Game { return m.g }
 
@@ -51,6 +54,9 @@ func (m *Method) Sends() bool { return false }
 func (m *Method) Inline(memory int) runner.Runner {
 	return &inlineRunner{m: m, memory: inline.Memory(memory)}
 }
+
+// Slots returns the number of slots of a tier, and a bound for that of its ranges.
+func (m *Method) Slots(tier int) (slots, ranges float64) { return m.g.Slots(tier), m.g.Ranges(tier) }
 
 // MostRecords returns the number of slots of the largest tier.
 func (m *Method) MostRecords() (most float64) {
@@ -135,6 +141,29 @@ func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
 		stats.Finished = stats.Records - int64(counts[0])
 	}
 	return nil
+}
+
+// Needs returns the need of compact blocks in data_first.
+func (m *Method) Needs() []string {
+	if game.DeducerOf(m.g) == nil {
+		return nil
+	}
+	return []string{store.ReachedNeed}
+}
+
+// Whole reads the kind of the first pack file.
+func (m *Method) Whole(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
+	for _, f := range seal.Files {
+		if jobdir.IsText(f.Name) {
+			continue
+		}
+		file, err := jobdir.OpenPacked(fsys, path.Join(dir, f.Name), &f)
+		if err != nil {
+			return false, err
+		}
+		return file.Kind != streamfmt.HalfBlocks, file.Close()
+	}
+	return true, nil
 }
 
 // ValuedFirst reports whether a tier is the last one, whose positions are all terminal.

@@ -165,8 +165,8 @@ func createIn(fsys store.FS, dir string) func(name string) (io.WriteCloser, erro
 	return func(name string) (io.WriteCloser, error) { return fsys.Create(path.Join(dir, name)) }
 }
 
-// CanHalve returns false: the tasks of a cluster compute all positions.
-func (*shuffled) CanHalve() bool { return false }
+// RunsStored returns false: the tasks of a cluster compute all positions.
+func (*shuffled) RunsStored() bool { return false }
 
 // TestSame solves boards with tasks, with one and with several maps and reducers and with
 // hardly any memory, and compares the table with that of the inline runner.

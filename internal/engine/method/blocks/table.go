@@ -20,8 +20,8 @@ import (
 // A Table is the table of a game: a pack file for each tier, or shards of one. It is safe for concurrent use.
 type Table struct {
 	g      game.Tiered
-	stores game.Tiered // with the positions that the files store
-	half   *game.Half  // the same; nil: they store all
+	stores game.Tiered  // with the positions that the files store
+	half   *mirror.Half // the same; nil: they store all
 	files  stored.Files
 	tiers  []*tableTier
 	views  views

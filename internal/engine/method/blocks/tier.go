@@ -7,12 +7,12 @@ import (
 	"io"
 	"iter"
 	"math/bits"
-	"path"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -21,7 +21,7 @@ import (
 // are needed.
 type Tier struct {
 	g      game.Tiered
-	half   *game.Half // if the tier stores half of its positions
+	half   *mirror.Half // if the tier stores half of its positions
 	tier   int
 	files  []*streamfmt.File
 	shards []tierShard // the files with ranges
@@ -49,7 +49,7 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 
 // OpenTierFiles opens some shards of a directory, as OpenTier opens all of them. seals may have the seal of the directory.
 func OpenTierFiles(seals *jobdir.Seals, fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
-	half, _ := g.(*game.Half)
+	half, _ := g.(*mirror.Half)
 	if half != nil {
 		g = half.Halved
 	}
@@ -67,7 +67,7 @@ func OpenTierFiles(seals *jobdir.Seals, fsys store.FS, names []string, g game.Ti
 }
 
 // open opens one of a number of files, and verifies it against its seal. half is the half that the caller can read; nil: none.
-func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *game.Half, files int) error {
+func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *mirror.Half, files int) error {
 	file, err := jobdir.OpenPacked(fsys, name, seal)
 	if err != nil {
 		return err
@@ -130,25 +130,9 @@ func (t *Tier) Counts() (all streamfmt.Counts) {
 	return all
 }
 
-// StoresHalf reports whether the first pack file in the seal of a directory stores half of the
-// positions of its tier.
-func StoresHalf(fsys store.FS, dir string, seal *store.Seal) (bool, error) {
-	for _, f := range seal.Files {
-		if jobdir.IsText(f.Name) {
-			continue
-		}
-		file, err := jobdir.OpenPacked(fsys, path.Join(dir, f.Name), &f)
-		if err != nil {
-			return false, err
-		}
-		return file.Kind == streamfmt.HalfBlocks, file.Close()
-	}
-	return false, nil
-}
-
 // setHalf notes whether the tier stores half of its positions, as file does, and sets the rules for file.
 // half is the half that the caller can read; nil: none.
-func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
+func (t *Tier) setHalf(half *mirror.Half, file *streamfmt.File) error {
 	isHalf := file.Kind == streamfmt.HalfBlocks
 	switch {
 	case isHalf && half == nil:
@@ -164,7 +148,7 @@ func (t *Tier) setHalf(half *game.Half, file *streamfmt.File) error {
 
 // Half returns the stored half of the game if the tier stores half of its positions, and nil if
 // it stores all.
-func (t *Tier) Half() *game.Half { return t.half }
+func (t *Tier) Half() *mirror.Half { return t.half }
 
 // Len returns the number of ranges that contain records.
 func (t *Tier) Len() int { return t.ranges }

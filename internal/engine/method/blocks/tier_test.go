@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/records"
@@ -132,7 +133,7 @@ func TestTier(t *testing.T) {
 // TestTierFiles opens pairs of packed files that do not belong together, or not to the tier.
 func TestTierFiles(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Halved)
-	half := game.HalfOf(whole)
+	half := mirror.HalfOf(whole)
 	file := func(g game.Tiered, tier int, positions ...game.Position) string {
 		name := filepath.Join(t.TempDir(), jobdir.PartName(0))
 		out := must.Get(os.Create(name))(t)

@@ -7,6 +7,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -14,13 +15,13 @@ import (
 // A Chunk is the encoded blocks of consecutive ranges, which a worker makes for a Writer.
 type Chunk struct {
 	streamfmt.Packer
-	half *game.Half // whose blocks are added; nil: those of the whole game
+	half *mirror.Half // whose blocks are added; nil: those of the whole game
 }
 
-// NewChunk returns an empty chunk for a game. If the game is a *game.Half, each record counts
+// NewChunk returns an empty chunk for a game. If the game is a *mirror.Half, each record counts
 // for itself and its mirror image.
 func NewChunk(g game.Game) *Chunk {
-	half, _ := g.(*game.Half)
+	half, _ := g.(*mirror.Half)
 	return &Chunk{half: half}
 }
 
@@ -45,7 +46,7 @@ type Writer struct {
 	tier int
 }
 
-// NewWriter returns a writer of a shard of a tier. If the game is a *game.Half, the shard stores half of the positions.
+// NewWriter returns a writer of a shard of a tier. If the game is a *mirror.Half, the shard stores half of the positions.
 func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
 	return &Writer{jobdir.NewPackWriter(out, g, kindOf(g), nil), NewChunk(g), g, tier}
 }
@@ -69,7 +70,7 @@ func newOutputWriter(out io.WriteCloser, g game.Tiered, tier int, name string) *
 
 // kindOf returns the kind of the blocks of a game.
 func kindOf(g game.Tiered) streamfmt.CellKind {
-	if _, half := g.(*game.Half); half {
+	if _, half := g.(*mirror.Half); half {
 		return streamfmt.HalfBlocks
 	}
 	return streamfmt.Blocks

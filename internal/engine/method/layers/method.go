@@ -28,6 +28,9 @@ type Method struct{ g game.Game }
 // New returns the method of a game.
 func New(g game.Game) *Method { return &Method{g} }
 
+// Name returns "layers".
+func (m *Method) Name() string { return "layers" }
+
 // Game returns the game.
 func (m *Method) Game() game.Game { return m.g }
 
@@ -41,6 +44,9 @@ func (m *Method) Sends() bool { return true }
 func (m *Method) Inline(memory int) runner.Runner {
 	return &inlineRunner{g: m.g, memory: inline.Memory(memory)}
 }
+
+// Slots returns 0.
+func (m *Method) Slots(int) (slots, ranges float64) { return 0, 0 }
 
 // rowFactor is how many rows a job by layers reads for a position, typically at most: one for each
 // predecessor, one for each move.
@@ -117,6 +123,12 @@ func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
 	}
 	return nil
 }
+
+// Needs returns none.
+func (m *Method) Needs() []string { return nil }
+
+// Whole returns true.
+func (m *Method) Whole(store.FS, string, *store.Seal) (bool, error) { return true, nil }
 
 // ValuedFirst returns false.
 func (m *Method) ValuedFirst(int) bool { return false }

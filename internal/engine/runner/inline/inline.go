@@ -18,10 +18,10 @@ type Runner struct {
 	runs   runner.Runner // runs the jobs of the method
 }
 
-var _ runner.Halver = (*Runner)(nil)
+var _ runner.StoredRunner = (*Runner)(nil)
 
-// CanHalve returns true.
-func (r *Runner) CanHalve() bool { return true }
+// RunsStored returns true.
+func (r *Runner) RunsStored() bool { return true }
 
 // Run runs a job. What its method caches stays in memory for the next one.
 func (r *Runner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) {

@@ -25,7 +25,7 @@ type Job struct {
 
 // NewJob returns a job that has not begun.
 func NewJob(of *runner.Job) (*Job, error) {
-	borders, err := of.Borders()
+	borders, err := of.Method.Borders(of)
 	return &Job{Job: of, Firsts: borders}, err
 }
 

@@ -93,7 +93,7 @@ func TestPrograms(t *testing.T) {
 			}
 			continue
 		}
-		must.OK(t, job.WriteLines())
+		must.OK(t, job.Method.WriteLines(job))
 		part, readErr := os.ReadFile(filepath.Join(out, "part-00000"))
 		if err != nil || readErr != nil || string(part) != test.part || stats.Records != 2 {
 			t.Errorf("%s: %v, %v, %q, %d records; want %q", test.program, err, readErr, part, stats.Records, test.part)

@@ -46,10 +46,10 @@ func (p *plan) reducers() int {
 
 // fill divides the input of the job into splits for the maps, and its keys among the reducers.
 func (p *plan) fill() (err error) {
-	if p.input, p.reads, err = p.job.Splits(p.tasks); err != nil {
+	if p.input, p.reads, err = p.job.Method.Splits(p.job, p.tasks); err != nil {
 		return err
 	}
-	keys, properties, err := p.job.Partitions(p.reducers())
+	keys, properties, err := p.job.Method.Partitions(p.job, p.reducers())
 	for _, key := range keys {
 		p.keys = append(p.keys, streamfmt.AppendPairKey(nil, key))
 	}

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
@@ -46,7 +45,7 @@ type Messages interface {
 const atOnce = 16
 
 // NewBalanced returns the Balanced for a tier. kind is Reached or Scores.
-func NewBalanced(g *game.Half, tier int, kind Kind, place Place) *Balanced {
+func NewBalanced(g *Half, tier int, kind Kind, place Place) *Balanced {
 	return &Balanced{sorter: newSorter(g, tier, kind, place), merged: make(map[uint64]*block.Block)}
 }
 

@@ -1,13 +1,13 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math/bits"
 	"os"
 	"path"
 	"slices"
@@ -19,11 +19,9 @@ import (
 
 // A band is sorted images: a sequence of pages, in memory or in a file, each a sequence of rows. A
 // file is read only by the process that wrote it. A row is the difference of its range from that of
-// the row before in the page, twice the length of its images, plus 1 if they are dense, and its
-// images in the order of their slots. Dense images are the words of the set of slots, in
-// little-endian order, and then the values. Others are, for each image, the number of slots between
-// it and the one before, and the value. There are no values if the kind is Reached. Numbers are
-// varints. Rows of one range are in one page.
+// the row before in the page, the length of its images, and its images in the order of their slots: for each the number of
+// slots between it and the one before, and its value, unless the kind is Reached. Numbers are varints. Rows of one range are
+// in one page.
 type band struct {
 	pages []page
 	file  store.File // nil: the pages are in memory
@@ -65,9 +63,6 @@ type bandWriter struct {
 
 func (s *sorter) writer(keep int) *bandWriter { return &bandWriter{s: s, keep: keep} }
 
-// isDense reports whether n images in a range of some words of slots are dense.
-func isDense(n, words int) bool { return n >= 8*words }
-
 // appendGap appends the number of slots between two images; it is not negative, because the slots of
 // a row ascend.
 func appendGap(dst []byte, gap int) []byte {
@@ -77,48 +72,27 @@ func appendGap(dst []byte, gap int) []byte {
 	return binary.AppendUvarint(dst, uint64(gap))
 }
 
-// add adds a row: the slots of a set, with their values, which are ignored if the kind is Reached.
+// add adds a row: the slots of a set, with their values, unless the kind is Reached. A value of 0 is none.
 func (w *bandWriter) add(rng uint64, set block.Set, val []byte) error {
-	n := set.Count()
-	if n == 0 {
-		return nil
-	}
-	row, dense, next := w.row[:0], isDense(n, len(set)), 0
-	if dense {
-		for _, word := range set {
-			row = binary.LittleEndian.AppendUint64(row, word)
+	row, next := w.row[:0], 0
+	for slot := range set.All() {
+		if w.s.kind != Reached && val[slot] == 0 {
+			continue
 		}
-	}
-	if !dense || w.s.kind != Reached {
-		for i, word := range set {
-			for base := i << 6; word != 0; word &= word - 1 {
-				slot := base + bits.TrailingZeros64(word)
-				if !dense {
-					row = appendGap(row, slot-next)
-					next = slot + 1
-				}
-				if w.s.kind != Reached {
-					row = append(row, val[slot])
-				}
-			}
+		row = appendGap(row, slot-next)
+		if next = slot + 1; w.s.kind != Reached {
+			row = append(row, val[slot])
 		}
 	}
 	w.row = row
-	return w.append(rng, formOf(len(row), dense), row)
+	return w.append(rng, row)
 }
 
-// formOf returns the number of the bytes of a row and whether they are dense as one number. A row
-// takes at most 9/8 bytes for each slot, of which a Halved game has at most 1<<30.
-func formOf(n int, dense bool) uint32 {
-	form := uint32(n) << 1
-	if dense {
-		form |= 1
+// append adds a row, unless it has no images. Its range is that of the one before, or above it.
+func (w *bandWriter) append(rng uint64, images []byte) error {
+	if len(images) == 0 {
+		return nil
 	}
-	return form
-}
-
-// append adds a row. Its range is that of the one before, or above it.
-func (w *bandWriter) append(rng uint64, form uint32, images []byte) error {
 	if len(w.page) >= pageBytes && rng != w.last {
 		if err := w.flush(); err != nil {
 			return err
@@ -128,7 +102,7 @@ func (w *bandWriter) append(rng uint64, form uint32, images []byte) error {
 		w.first, w.last = rng, rng
 	}
 	w.page = binary.AppendUvarint(w.page, rng-w.last)
-	w.page = binary.AppendUvarint(w.page, uint64(form))
+	w.page = binary.AppendUvarint(w.page, uint64(len(images)))
 	w.page = append(w.page, images...)
 	w.last = rng
 	return nil
@@ -246,54 +220,45 @@ func (s *sorter) cursorsOf(bands []*band) []bandCursor {
 
 // mergeBands adds the rows of bands. Rows of one range in several bands become one row.
 func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
-	g, tier := w.s.g, w.s.tier
 	type head struct {
 		*bandCursor
 		row bandRow // its next one
 	}
-	heads, cursors := make([]head, len(bands)), w.s.cursorsOf(bands)
+	var heads, same []head // same: those of the lowest range
+	cursors := w.s.cursorsOf(bands)
 	for i := range cursors {
-		heads[i] = head{bandCursor: &cursors[i]}
+		same = append(same, head{bandCursor: &cursors[i]})
 	}
-	stale := heads // those whose row has been merged, at the end of heads
 	var b block.Block
 	for ctx.Err() == nil {
-		n := len(heads) - len(stale)
-		for _, h := range stale {
+		for _, h := range same {
 			row, ok, err := h.next()
 			if err != nil {
 				return err
 			}
 			if ok {
-				heads[n] = head{h.bandCursor, row}
-				n++
+				heads = append(heads, head{h.bandCursor, row})
 			}
 		}
-		if heads = heads[:n]; n == 0 {
+		if len(heads) == 0 {
 			return nil
 		}
-		// Move those of the lowest range to the end.
-		lowest := heads[0].row.rng
-		for i := range heads {
-			lowest = min(lowest, heads[i].row.rng)
-		}
-		for i := 0; i < n; {
-			if heads[i].row.rng == lowest {
-				n--
-				heads[i], heads[n] = heads[n], heads[i]
-			} else {
-				i++
+		lowest := slices.MinFunc(heads, func(a, b head) int { return cmp.Compare(a.row.rng, b.row.rng) }).row.rng
+		same = same[:0]
+		heads = slices.DeleteFunc(heads, func(h head) bool {
+			if h.row.rng == lowest {
+				same = append(same, h)
 			}
-		}
-		stale = heads[n:]
-		if row := stale[0].row; len(stale) == 1 {
-			stale[0].skip(row)
-			if err := w.append(row.rng, formOf(len(row.images), row.dense), row.images); err != nil {
+			return h.row.rng == lowest
+		})
+		if row := same[0].row; len(same) == 1 {
+			same[0].skip(row)
+			if err := w.append(lowest, row.images); err != nil {
 				return err
 			}
 			continue
 		}
-		b.Reset(tier, lowest, g.LowBits(), g.Halved.Low(tier, lowest))
+		b.Reset(w.s.tier, lowest, w.s.g.LowBits(), w.s.g.Halved.Low(w.s.tier, lowest))
 		set := b.Open
 		switch w.s.kind {
 		case Scores:
@@ -301,16 +266,9 @@ func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
 		case Values:
 			set = b.Done
 		}
-		for _, h := range stale {
+		for _, h := range same {
 			if err := h.merge(&b); err != nil {
 				return err
-			}
-		}
-		if w.s.kind == Scores {
-			for slot := range b.Len() {
-				if b.Val[slot] == 0 {
-					set.Remove(slot)
-				}
 			}
 		}
 		if err := w.add(lowest, set, b.Val); err != nil {
@@ -344,7 +302,6 @@ func (c *bandCursor) read(n int) error {
 // A bandRow is images in a range.
 type bandRow struct {
 	rng    uint64
-	dense  bool
 	images []byte
 	end    int // offset of the next row
 }
@@ -355,10 +312,10 @@ func (c *bandCursor) peek() (r bandRow, ok bool) {
 		return r, false
 	}
 	more, a := binary.Uvarint(c.bytes[c.row:])
-	form, b := binary.Uvarint(c.bytes[c.row+a:])
+	length, b := binary.Uvarint(c.bytes[c.row+a:])
 	from := c.row + a + b
-	end := from + int(form>>1)
-	return bandRow{c.last + more, form&1 != 0, c.bytes[from:end], end}, true
+	end := from + int(length)
+	return bandRow{c.last + more, c.bytes[from:end], end}, true
 }
 
 // next returns the next row of the band; ok is false at its end.
@@ -420,16 +377,12 @@ func (c *bandCursor) merge(b *block.Block) error {
 			return nil
 		}
 		c.skip(r)
-		if r.dense {
-			c.kind.mergeDense(b, r.images)
-		} else {
-			c.kind.mergeSparse(b, r.images)
-		}
+		c.kind.merge(b, r.images)
 	}
 }
 
-// mergeSparse merges images that are not dense into b.
-func (k Kind) mergeSparse(b *block.Block, images []byte) {
+// merge merges images into b.
+func (k Kind) merge(b *block.Block, images []byte) {
 	for slot, i := 0, 0; i < len(images); slot++ {
 		gap := int(images[i])
 		i++
@@ -442,34 +395,13 @@ func (k Kind) mergeSparse(b *block.Block, images []byte) {
 			b.Open.Add(slot)
 			continue
 		}
-		k.merge(b, slot, images[i])
+		value := images[i]
 		i++
-	}
-}
-
-// mergeDense merges dense images into b.
-func (k Kind) mergeDense(b *block.Block, images []byte) {
-	words := block.Words(len(b.Low))
-	values := images[8*words:]
-	for i := range words {
-		word := binary.LittleEndian.Uint64(images[8*i:])
-		if k == Reached {
-			b.Open[i] |= word
-			continue
+		if k == Values {
+			b.Done.Add(slot)
+			b.Val[slot] = value
+		} else if b.Open.Has(slot) {
+			b.Val[slot] = max(b.Val[slot], value)
 		}
-		for ; word != 0; word &= word - 1 {
-			k.merge(b, i<<6+bits.TrailingZeros64(word), values[0])
-			values = values[1:]
-		}
-	}
-}
-
-// merge merges an image with a value into b.
-func (k Kind) merge(b *block.Block, slot int, value byte) {
-	if k == Values {
-		b.Done.Add(slot)
-		b.Val[slot] = value
-	} else if b.Open.Has(slot) {
-		b.Val[slot] = max(b.Val[slot], value)
 	}
 }

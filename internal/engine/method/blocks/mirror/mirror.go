@@ -9,7 +9,6 @@ package mirror
 import (
 	"slices"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 )
 
@@ -28,7 +27,7 @@ const (
 
 // Of returns a set of slots of a range that has all slots with selected positions; nil if there
 // are none.
-func (k Kind) Of(g *game.Half, tier int, rng uint64) block.Set {
+func (k Kind) Of(g *Half, tier int, rng uint64) block.Set {
 	stored, balanced := g.Stored(tier, rng)
 	switch {
 	case k != Values:
@@ -48,7 +47,7 @@ type rowsKey struct {
 
 // AllRanges returns the ranges that may have positions of a tier, ascending: those with stored positions,
 // and those of their images. half is nil if the tier stores all positions.
-func AllRanges(half *game.Half, tier int, stored []uint64) []uint64 {
+func AllRanges(half *Half, tier int, stored []uint64) []uint64 {
 	if half == nil {
 		return stored
 	}
@@ -70,12 +69,12 @@ func AllRanges(half *game.Half, tier int, stored []uint64) []uint64 {
 			continue
 		}
 		known[k] = true
-		images := half.LowImages(low)
-		found = append(found[:0], make([]bool, len(images.Ranges))...)
+		images := half.lowImages(low)
+		found = append(found[:0], make([]bool, len(images.ranges))...)
 		for s := range of.All() {
-			if r := images.Range[s]; !found[r] {
+			if r := images.rangeOf[s]; !found[r] {
 				found[r] = true
-				all = append(all, k.high|images.Ranges[r])
+				all = append(all, k.high|images.ranges[r])
 			}
 		}
 	}

@@ -26,7 +26,7 @@ var sizes = [][2]int{{1, 5}, {2, 3}, {2, 11}, {3, 3}, {3, 6}, {4, 11}, {4, 2}, {
 
 // randomBlocks returns blocks of a tier with random stored positions, open or with a value, and
 // the values of all positions; 0: open.
-func randomBlocks(r *rand.Rand, g *game.Half, tier int) (blocks []*block.Block, values map[game.Position]byte) {
+func randomBlocks(r *rand.Rand, g *Half, tier int) (blocks []*block.Block, values map[game.Position]byte) {
 	values = make(map[game.Position]byte)
 	var ranges []uint64
 	for range 50 {
@@ -70,7 +70,7 @@ func randomBlocks(r *rand.Rand, g *game.Half, tier int) (blocks []*block.Block, 
 
 // copied are messages that are copied from blocks.
 type copied struct {
-	g      *game.Half
+	g      *Half
 	tier   int
 	kind   Kind
 	blocks []*block.Block
@@ -135,7 +135,7 @@ func memory(bytes int) *block.Memory {
 
 // TestMergeTwice merges a range in memory twice, of which the second one has no messages any more.
 func TestMergeTwice(t *testing.T) {
-	g := game.HalfOf(must.Get(connectn.New(3, 3, 3))(t))
+	g := HalfOf(must.Get(connectn.New(3, 3, 3))(t))
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
 	h := NewBalanced(g, 4, Reached, Place{Blocks: memory(1 << 30)})
 	m, ranges := copied{g, 4, Reached, blocks}, []uint64(nil)
@@ -162,7 +162,7 @@ func FuzzImages(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		wh := sizes[int(size)%len(sizes)]
 		rules := must.Get(connectn.New(wh[0], wh[1], max(wh[0], wh[1])))(t)
-		g := game.HalfOf(rules)
+		g := HalfOf(rules)
 		n := int(tier) % (g.Tiers() + 1)
 		blocks, values := randomBlocks(r, g, n)
 		checkBalanced(t, g, n, Reached, blocks, values)
@@ -172,7 +172,7 @@ func FuzzImages(f *testing.F) {
 }
 
 // checkBalanced merges blocks with the images of their open balanced positions.
-func checkBalanced(t *testing.T, g *game.Half, tier int, kind Kind, blocks []*block.Block, values map[game.Position]byte) {
+func checkBalanced(t *testing.T, g *Half, tier int, kind Kind, blocks []*block.Block, values map[game.Position]byte) {
 	var ranges []uint64
 	scores := make(map[game.Position]byte)
 	for _, b := range blocks {
@@ -261,7 +261,7 @@ func (m inMemory) Load(b *block.Block, rng uint64) (bool, error) {
 }
 
 // checkTier reads all positions of a tier that stores half of them.
-func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
+func checkTier(t *testing.T, g *Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
 	want := make(map[game.Position]byte)
 	var stored inMemory
 	for _, b := range blocks {
@@ -289,7 +289,7 @@ func checkTier(t *testing.T, g *game.Half, tier int, blocks []*block.Block, valu
 }
 
 // checkWhole compares what a Tier reads with the values of all positions.
-func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.Position]byte) {
+func checkWhole(t *testing.T, g *Half, tier int, all *Tier, want map[game.Position]byte) {
 	if !slices.IsSorted(all.Ranges()) {
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())
 	}
@@ -327,7 +327,7 @@ func checkWhole(t *testing.T, g *game.Half, tier int, all *Tier, want map[game.P
 // bands exist at a time, and few in the end.
 func TestManyBands(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
-	g := game.HalfOf(rules)
+	g := HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	files := &storetest.OpenFiles{FS: store.Local{}}
 	place := Place{FS: files, Dir: t.TempDir(), Name: "images", Bands: 3}
@@ -377,7 +377,7 @@ func TestUnnamedFiles(t *testing.T) {
 	places := []Place{{Dir: t.TempDir(), Name: "images"}, {Name: "images"}}
 	t.Setenv("TMPDIR", "/missing")
 	rules := must.Get(connectn.New(4, 4, 4))(t)
-	g := game.HalfOf(rules)
+	g := HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	for _, place := range places {
 		s := newSorter(g, 6, Values, place)
@@ -401,7 +401,7 @@ func TestUnnamedFiles(t *testing.T) {
 // TestPrepareCancelled checks that a merge of bands ends with its context, and leaves no files.
 func TestPrepareCancelled(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
-	g := game.HalfOf(rules)
+	g := HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	place := Place{FS: store.Local{}, Dir: t.TempDir(), Name: "images", Bands: 1}
 	s := newSorter(g, 6, Values, place)
@@ -435,7 +435,7 @@ func (m failing) Load(b *block.Block, rng uint64) (bool, error) {
 // TestPrepareFails has one range fail.
 func TestPrepareFails(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
-	g, failed := game.HalfOf(rules), errors.New("failed")
+	g, failed := HalfOf(rules), errors.New("failed")
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
 	h := NewBalanced(g, 4, Reached, Place{})
 	defer h.Close()

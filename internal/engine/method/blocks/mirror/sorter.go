@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -46,7 +45,7 @@ const (
 
 // A sorter sorts images by range. It is safe for concurrent use.
 type sorter struct {
-	g     *game.Half
+	g     *Half
 	tier  int
 	kind  Kind
 	place Place
@@ -60,7 +59,7 @@ type sorter struct {
 	reached RangeSet // the ranges of images, if the kind is Reached
 }
 
-func newSorter(g *game.Half, tier int, kind Kind, place Place) *sorter {
+func newSorter(g *Half, tier int, kind Kind, place Place) *sorter {
 	place.Memory, place.Bands = max(place.Memory, least), cmp.Or(place.Bands, MostBands)
 	s := &sorter{g: g, tier: tier, kind: kind, place: place, idle: make(chan *transposed, sorters)}
 	for range sorters {
@@ -82,7 +81,7 @@ type collection struct {
 // column is a slot. All images of a column are in one range, so the transposed matrix has the images
 // by range.
 type class struct {
-	images *game.LowImages
+	images *lowImages
 	high   uint64 // the part of the range of an image that its slot does not determine
 	rows   []blockRow
 	n      int // number of images
@@ -131,7 +130,7 @@ func (s *sorter) add(ctx context.Context, b *block.Block) error {
 		if c.classes == nil {
 			c.classes = make(map[rowsKey]*class)
 		}
-		in = &class{images: s.g.LowImages(b.Low), high: key.high}
+		in = &class{images: s.g.lowImages(b.Low), high: key.high}
 		c.classes[key] = in
 	}
 	columns := min(in.n, len(b.Low)) // at most
@@ -247,7 +246,7 @@ func (s *sorter) sort(t *transposed, c *collection, keep int) error {
 	}
 	w, err := s.writer(keep), error(nil)
 	for _, of := range t.columns {
-		if err = w.append(of.rng, of.form, t.bytes[of.at:of.at+of.form>>1]); err != nil {
+		if err = w.append(of.rng, t.bytes[of.at:of.end]); err != nil {
 			break
 		}
 	}

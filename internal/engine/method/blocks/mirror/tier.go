@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
@@ -14,8 +13,8 @@ import (
 // A Tier reads all positions of a tier, whether it stores them all or half of them. To read the
 // others, it reads the complete tier first, and sorts their images. It is safe for concurrent use.
 type Tier struct {
-	half   *game.Half // nil: all positions are stored
-	stored []uint64   // the ranges with stored positions
+	half   *Half    // nil: all positions are stored
+	stored []uint64 // the ranges with stored positions
 	open   func(ahead int) Loader
 	ranges []uint64
 
@@ -36,7 +35,7 @@ const tierAhead = 64 << 10
 // NewTier returns a reader of a tier. half is nil if the tier stores all positions. stored are the ranges
 // with stored positions, ascending, and all is what AllRanges returns for them. open returns a reader of
 // stored positions, with the number of bytes that it reads ahead.
-func NewTier(half *game.Half, tier int, place Place, stored, all []uint64, open func(ahead int) Loader) *Tier {
+func NewTier(half *Half, tier int, place Place, stored, all []uint64, open func(ahead int) Loader) *Tier {
 	t := &Tier{half: half, stored: stored, open: open, ranges: all}
 	if half != nil {
 		t.sorter = newSorter(half, tier, Values, place)

@@ -18,9 +18,8 @@ type transposed struct {
 // A column is the images of a column of a class. Columns of different classes are in different ranges;
 // those of one class may be in the same range, but have different slots there.
 type column struct {
-	rng  uint64
-	at   uint32 // offset of its bytes
-	form uint32 // the number of its bytes, and whether they are dense, see bandWriter.append
+	rng     uint64
+	at, end uint32 // offsets of its bytes, and of those after it
 }
 
 // compareColumns orders columns by range, and those of a range as they were added.
@@ -35,17 +34,17 @@ func compareColumns(a, b column) int {
 func (t *transposed) add(s *sorter, of *class) {
 	slices.SortFunc(of.rows, func(a, b blockRow) int { return cmp.Compare(a.low, b.low) }) // so that slots ascend in each column
 	tiles, slots := make([][64]uint64, (len(of.rows)+63)/64), make([]int, len(of.rows))
-	words := block.Words(len(of.images.Range))
+	words := block.Words(len(of.images.rangeOf))
 	last := int64(-1) // the part of the low parts of images that slots belongs to
 	for w := range words {
 		for taken := of.load(tiles, w); taken != 0; taken &= taken - 1 {
 			k := bits.TrailingZeros64(taken)
 			slot := w<<6 + k
-			rng := of.high | of.images.Ranges[of.images.Range[slot]]
-			there := block.Words(len(s.g.Halved.Low(s.tier, rng))) // after that, Slot can be called
+			rng := of.high | of.images.ranges[of.images.rangeOf[slot]]
+			s.g.Halved.Low(s.tier, rng) // after that, Slot can be called
 			low := uint32(0)
-			if of.images.Low != nil {
-				low = of.images.Low[slot]
+			if of.images.low != nil {
+				low = of.images.low[slot]
 			}
 			if int64(low) != last {
 				for i, row := range of.rows {
@@ -58,8 +57,8 @@ func (t *transposed) add(s *sorter, of *class) {
 				val = 0
 			}
 			at := len(t.bytes)
-			dense := t.addColumn(of.rows, tiles, k, slots, there, val)
-			t.columns = append(t.columns, column{rng, uint32(at), formOf(len(t.bytes)-at, dense)})
+			t.addColumn(of.rows, tiles, k, slots, val)
+			t.columns = append(t.columns, column{rng, uint32(at), uint32(len(t.bytes))})
 		}
 	}
 }
@@ -81,39 +80,20 @@ func (c *class) load(tiles [][64]uint64, w int) (taken uint64) {
 	return taken
 }
 
-// addColumn adds the bytes of column k of the tiles, and reports whether they are dense. slots are the
-// slots of its images by row, in a range with this number of words; val is the offset of their values
+// addColumn adds the bytes of column k of the tiles. slots are the slots of its images by row; val is the offset of their values
 // in the rows, 0 if they have none.
-func (t *transposed) addColumn(rows []blockRow, tiles [][64]uint64, k int, slots []int, words, val int) (dense bool) {
-	n := 0
-	for i := range tiles {
-		n += bits.OnesCount64(tiles[i][k])
-	}
-	dense = isDense(n, words)
-	begin, next := len(t.bytes), 0
-	t.bytes = slices.Grow(t.bytes, 8*words+2*n)
-	var set []byte
-	if dense {
-		t.bytes = t.bytes[:begin+8*words]
-		set = t.bytes[begin:]
-		clear(set)
-	}
+func (t *transposed) addColumn(rows []blockRow, tiles [][64]uint64, k int, slots []int, val int) {
+	next := 0
 	for i := range tiles {
 		for word := tiles[i][k]; word != 0; word &= word - 1 {
 			row := i<<6 + bits.TrailingZeros64(word)
-			slot := slots[row]
-			if dense {
-				set[slot>>3] |= 1 << (slot & 7)
-			} else {
-				t.bytes = appendGap(t.bytes, slot-next)
-				next = slot + 1
-			}
+			t.bytes = appendGap(t.bytes, slots[row]-next)
+			next = slots[row] + 1
 			if val != 0 {
 				t.bytes = append(t.bytes, rows[row].bytes[val])
 			}
 		}
 	}
-	return dense
 }
 
 // transpose transposes a matrix of bits: bit j of word i becomes bit i of word j.

@@ -1,10 +1,18 @@
-package plan
+package blocks
 
 import (
 	"math"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/plan/count"
+	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
+	"github.com/treereduce/treereduce/internal/engine/runner"
+)
+
+// What takes CPU time besides positions, in positions: docs/notes/plan.md.
+const (
+	slotWork = 0.15    // a slot of the stored blocks
+	tierWork = 300_000 // a tier: its jobs, directories and seals
 )
 
 // The sizes of records, which do not depend on the machine. docs/notes/plan.md lists the boards that they are fitted to.
@@ -48,22 +56,106 @@ const (
 	// the tail of the file.
 	reachedFew  = 5.2
 	reachedTier = 95
-
-	// nearKept is the size of a position in the table of a game solved by layers, if moves lead
-	// to the next tier: its key, as a difference to the one before, and its value, both coded. farKept is the same
-	// if moves lead farther, and values differ more. rowBytes is the size of a row in a shard or of an outgoing edge. listTier
-	// is the overhead of a tier in either, even if it is empty. stateBytes is the size of the states of a position.
-	nearKept   = 0.87
-	farKept    = 1.43
-	rowBytes   = 4.2
-	listTier   = 300
-	stateBytes = 6
+	// imageBytes is the number of bytes that a balanced position whose value the rules do not say takes while its
+	// tier is solved: a gap and a value, for its own messages and for its image.
+	imageBytes = 4
 )
 
-// FinalBytes returns the size of the text of all positions. A line has the board in quotes,
-// and its value, which has up to three digits, mostly two.
-func FinalBytes(g game.Game, positions float64) float64 {
-	return positions * float64(len(g.AppendText(nil, g.Start()))+len("''\t66\n"))
+// CountRanges counts the ranges of positions, and their slots.
+func (m *Method) CountRanges(t *runner.Tier, positions []game.Position) {
+	deduce, possible := game.DeducerOf(m.g), 0
+	last, low := uint64(0), m.g.LowBits()
+	var d block.Deduced
+	for i, p := range positions {
+		rng := p >> low
+		if i > 0 && rng == last {
+			continue
+		}
+		last = rng
+		slots := len(m.g.Low(t.Tier, rng))
+		t.Cells++
+		t.Slots += float64(slots)
+		if m.stored.Low(t.Tier, rng) != nil {
+			t.StoredCells++
+			t.StoredSlots += float64(slots)
+		}
+		if deduce != nil {
+			d.Reset(slots)
+			deduce(&d, t.Tier, rng, 0, block.Words(slots))
+			possible += d.Open.Count() + d.Known[0].Count() + d.Known[1].Count()
+		}
+	}
+	t.Absent = float64(max(0, possible-len(positions)))
+}
+
+// Costs estimates costs. When tier i has just been solved, the disk contains data_first of all tiers up to i, the table from i
+// on, the mirror images of tier i, and, unless jobs compute only the positions that the table stores, tiers i and i+1 with the
+// values of all positions.
+func (m *Method) Costs(tiers []runner.Tier, _ runner.Tier, stored bool) []runner.Cost {
+	last := len(tiers) - 1
+	codes := codesOf(tiers, float64(len(m.g.Moves(nil, m.g.Start()))))
+	compact := game.DeducerOf(m.g) != nil
+	costs := make([]runner.Cost, len(tiers))
+	sealed, after := 0.0, 0.0 // bytes in the table after tier i; of the values of tier i+1 beside it
+	for i := last; i >= 0; i-- {
+		c := &costs[i]
+		of, kept := tiers[i], m.storedOf(tiers[i]) // what the jobs compute, and what the table stores
+		c.CPU = of.Positions + slotWork*of.StoredSlots + tierWork
+		images := 0.0 // mirror images while it is solved
+		if _, half := m.stored.(*mirror.Half); half {
+			c.Stored = kept.Positions
+			if balanced := 2*kept.Positions - of.Positions; stored && i < last {
+				images = imageBytes * max(0, balanced*openOf(of)/max(1, of.Positions))
+			}
+		}
+		if stored {
+			of = kept
+		}
+		open := max(0, of.Positions-of.Won)
+		cells := min(of.Cells, of.Positions)
+		if i == last {
+			open = 0
+		}
+		values := keptBytes(of.Positions, of.Slots, cells) // beside the table
+		c.Work = ofPositions.setBytes(open, of.Slots, cells) + ofPositions.setBytes(of.Positions-open, of.Slots, cells) + cells*cellBytes
+		c.Kept = keptBytes(kept.Positions, kept.Slots, kept.Cells)
+		if compact && of.Positions > 0 {
+			c.Work, c.Kept = reachedBytes(of, cells), compactBytes(kept, float64(last-i), codes)
+		}
+		switch { // data_first of the last tier has its values
+		case i == last && compact:
+			values = c.Work
+		case i == last:
+			c.Work = values
+		case stored: // solve jobs write only the table
+			values = 0
+		}
+		c.Peak = sealed + c.Kept + values + after + images
+		sealed, after = sealed+c.Kept, values
+	}
+	work := 0.0
+	for i := range costs {
+		if i < last {
+			work += costs[i].Work
+		}
+		costs[i].Peak += work
+	}
+	costs[0].Peak = max(costs[0].Peak, sealed) // at the end, only the table is left
+	return costs
+}
+
+// storedOf returns the part of a tier that is stored: a share of its slots, and some of its ranges.
+func (m *Method) storedOf(t runner.Tier) runner.Tier {
+	if t.Positions == 0 {
+		return t // every game may end before this tier, which then has neither slots nor ranges
+	}
+	share := m.stored.Slots(t.Tier) / m.g.Slots(t.Tier)
+	for _, n := range []*float64{&t.Positions, &t.Won, &t.Ends, &t.Lost, &t.Absent} {
+		*n *= share
+	}
+	t.Cells = max(1, min(t.StoredCells, t.Positions))
+	t.Slots = max(t.Positions, t.StoredSlots) // a stored range has all its slots
+	return t
 }
 
 // A looseness says how much neighbouring slots are correlated. slots is the effective number of independent ones
@@ -101,33 +193,33 @@ func keptBytes(n, slots, cells float64) float64 {
 
 // codesOf returns the number of bits of the code of a value far from the end of a game.Deduced, which has this
 // number of moves at the beginning.
-func (s *sizes) codesOf(moves float64) float64 {
+func codesOf(tiers []runner.Tier, moves float64) float64 {
 	open, lost := 0.0, 0.0
-	for _, t := range s.tiers {
-		open, lost = open+openOf(t.Tier), lost+t.Lost
+	for _, t := range tiers {
+		open, lost = open+openOf(t), lost+t.Lost
 	}
 	// The last tier has no open positions, and the one before has none in which the mover loses with the next move.
-	i := max(0, len(s.tiers)-3)
-	for i > 0 && s.tiers[i].Lost == 0 { // no such position was sampled there
+	i := max(0, len(tiers)-3)
+	for i > 0 && tiers[i].Lost == 0 { // no such position was sampled there
 		i--
 	}
-	end := s.tiers[i].Tier
+	end := tiers[i]
 	bits := codeBits * math.Pow(min(mostLost, lost/max(1, open)), codeLost) * math.Pow(4/moves, codeMoves)
 	return min(mostCodeBits, bits) * (1 - math.Exp(-end.Lost/max(1, openOf(end))/codeEnd))
 }
 
 // openOf returns the number of positions whose values the rules do not say.
-func openOf(t count.Tier) float64 { return max(0, t.Positions-t.Won-t.Ends) }
+func openOf(t runner.Tier) float64 { return max(0, t.Positions-t.Won-t.Ends) }
 
 // reachedBytes returns the size of a tier of a game.Deduced in data_first, which has the positions of t in a number of cells.
-func reachedBytes(t count.Tier, cells float64) float64 {
+func reachedBytes(t runner.Tier, cells float64) float64 {
 	share := 1 - math.Exp(-t.Absent/max(1, cells)/reachedFew) // of cells with absent slots
 	return ofReached.setBytes(t.Absent, max(t.Absent, t.Slots*share), cells*share) + cells*cellBytes + reachedTier
 }
 
 // compactBytes returns the size of a tier of a game.Deduced in the table, which stores the positions of t. left is the
 // number of tiers after t, and codes that of bits of a code far from the end.
-func compactBytes(t count.Tier, left, codes float64) float64 {
+func compactBytes(t runner.Tier, left, codes float64) float64 {
 	segments := max(t.Cells, t.Cells/2+t.Slots/segmentSlots)
 	taken := segments * (1 - math.Exp(-t.Absent/segments/absentFew)) // segments with absent slots
 	bytes := segments - taken + ofAbsent.setBytes(t.Absent, max(t.Absent, min(t.Slots, taken*segmentSlots)), taken)

@@ -278,7 +278,7 @@ func (r *run) solve(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := r.data.Remember(r.Remember, r.method.Needs()...); err != nil {
+	if err := r.data.Remember(r.Remember); err != nil {
 		return err
 	}
 	if err := r.runJobs(ctx); err != nil {
@@ -391,6 +391,10 @@ func (r *run) attempt(job *runner.Job) (err error) {
 		if err := r.data.RemoveKept(job.Output); err != nil || job.Adopted {
 			return err
 		}
+	}
+	// No earlier: a run without a job writes no file that an earlier program cannot read.
+	if err := r.data.Remember(r.Remember, r.method.Needs()...); err != nil {
+		return err
 	}
 	job.Output, err = r.data.Attempt(job.Name)
 	return err

@@ -110,7 +110,7 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	if err != nil && json.Unmarshal(text, &other) == nil {
 		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
 	}
-	if slices.Contains(m.Needs, rowsNeed) {
+	if slices.Contains(m.Needs, earlierNeed) {
 		m.Format, m.Needs = FormatVersion-1, nil
 	}
 	by := cmp.Or(other.Program, "a later version of this program")
@@ -333,7 +333,7 @@ func (d *Data) writeManifest(clearing bool) error {
 }
 
 // Remember saves the options of the run, and what a reader of its files needs, in the manifest. The needs of an
-// earlier run stay, because its files may. A run calls it before it writes the first file.
+// earlier run stay, because its files may. A run passes its needs before it writes the first file.
 func (d *Data) Remember(options map[string]string, needs ...string) error {
 	for _, need := range needs {
 		if !slices.Contains(known, need) {

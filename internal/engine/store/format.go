@@ -12,5 +12,5 @@ var known = []string{ReachedNeed}
 // ReachedNeed is the need of directories whose forward jobs write compact blocks: those of a game.Deduced.
 const ReachedNeed = "reached/1"
 
-// rowsNeed is the need of directories of an earlier format, whose manifests have version 4.
-const rowsNeed = "layers/1"
+// earlierNeed is the need of directories of an earlier format, whose manifests have version 4.
+const earlierNeed = "layers/1"

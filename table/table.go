@@ -20,6 +20,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -243,16 +244,21 @@ type Choice struct {
 // moves are in the game's order. The position must be reachable. If a successor is missing
 // from the table, the error is a *Fault.
 func (t *Table) Choices(p game.Position) ([]Choice, error) {
-	var choices []Choice
-	for _, m := range t.g.Moves(nil, p) {
-		v, ok, err := t.Lookup(m.To)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, t.fault(p, missing(t.g, m))
-		}
-		choices = append(choices, Choice{m, v})
+	moves := t.g.Moves(nil, p)
+	choices, errs := make([]Choice, len(moves)), make([]error, len(moves))
+	var all sync.WaitGroup
+	for i, m := range moves { // at once: each may wait for a network
+		all.Go(func() {
+			v, ok, err := t.Lookup(m.To)
+			if err == nil && !ok {
+				err = t.fault(p, missing(t.g, m))
+			}
+			choices[i], errs[i] = Choice{m, v}, err
+		})
+	}
+	all.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		return nil, errs[i]
 	}
 	values, player := t.g.Values(), t.g.ToMove(p)
 	slices.SortStableFunc(choices, func(a, b Choice) int {

@@ -66,25 +66,31 @@ type Get func(name string, from, to, size int64) ([]byte, error)
 const (
 	chunk  = 32 << 10 // bytes that are read at a time, at least; neighbouring positions are often in the same
 	recent = 256      // reads that are cached
+	atOnce = 6        // reads that are made at the same time: a browser has so many connections to a server
 )
 
 // FS returns the data directory with the table as a file system, which reads what was not recorded by get. It
 // is safe for concurrent use.
-func (t *Table) FS(get Get) store.FS { return &remoteFS{table: t, get: get} }
+func (t *Table) FS(get Get) store.FS {
+	return &remoteFS{table: t, get: get, places: make(chan struct{}, atOnce)}
+}
 
 type remoteFS struct {
 	readOnly
 	table *Table
 	get   Get
 
+	places chan struct{} // has an element for each read that is being made
+
 	mu   sync.Mutex
-	read []read // the newest last
+	read []*read // the newest last
 }
 
-// A read is a part that was read.
+// A read is a part that was read, or is being read, of the file of a name.
 type read struct {
-	file *File
+	name string
 	Part
+	bytes func() ([]byte, error) // waits for it
 }
 
 // file returns a file and its information.
@@ -132,59 +138,61 @@ type reader struct {
 
 // ReadAt reads bytes that exist.
 func (r reader) ReadAt(b []byte, at int64) (int, error) {
-	r.fs.mu.Lock()
-	defer r.fs.mu.Unlock()
-	end := at + int64(len(b))
-	for i, p := range r.file.Parts {
-		if p.has(at, end) {
-			if err := r.fs.fill(r.file); err != nil {
-				return 0, err
+	name, size, end := r.name, r.file.Size, at+int64(len(b))
+	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, size)
+	if i := slices.IndexFunc(r.file.Parts, func(p Part) bool { return p.has(at, end) }); i >= 0 {
+		p := r.file.Parts[i]
+		if len(p.Bytes) > 0 {
+			return copy(b, p.Bytes[at-p.At:]), nil
+		}
+		// All parts of the file are read at once.
+		name, size, from = path.Join(r.fs.table.Dir, IndexFile), r.fs.table.Indexes, r.file.Index
+		at += from + lengths(r.file.Parts[:i]) - p.At
+		end, to = at+int64(len(b)), from+lengths(r.file.Parts)
+	}
+	found := r.fs.part(name, at, end, func() *read {
+		return &read{name, Part{At: from, Length: to - from}, sync.OnceValues(func() ([]byte, error) {
+			r.fs.places <- struct{}{}
+			bytes, err := r.fs.get(name, from, to, size)
+			<-r.fs.places
+			if err == nil && int64(len(bytes)) != to-from {
+				err = io.ErrUnexpectedEOF
 			}
-			return copy(b, r.file.Parts[i].Bytes[at-p.At:]), nil
-		}
-	}
-	for _, d := range r.fs.read {
-		if d.file == r.file && d.has(at, end) {
-			return copy(b, d.Bytes[at-d.At:]), nil
-		}
-	}
-	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, r.file.Size)
-	bytes, err := r.fs.part(r.name, from, to, r.file.Size)
-	if err != nil {
+			return bytes, err
+		})}
+	})
+	bytes, err := found.bytes()
+	if err != nil { // the next reader tries again
+		r.fs.mu.Lock()
+		defer r.fs.mu.Unlock()
+		r.fs.read = slices.DeleteFunc(r.fs.read, func(d *read) bool { return d == found })
 		return 0, err
 	}
-	if len(r.fs.read) == recent {
-		r.fs.read = slices.Delete(r.fs.read, 0, 1)
-	}
-	r.fs.read = append(r.fs.read, read{r.file, Part{from, to - from, bytes}})
-	return copy(b, bytes[at-from:]), nil
+	return copy(b, bytes[at-found.At:]), nil
 }
 
-// fill fetches the recorded parts of a file, unless they are there.
-func (r *remoteFS) fill(f *File) error {
-	if len(f.Parts[0].Bytes) > 0 {
-		return nil
+// lengths returns the number of bytes of parts.
+func lengths(parts []Part) (n int64) {
+	for _, p := range parts {
+		n += p.Length
 	}
-	end := f.Index
-	for _, p := range f.Parts {
-		end += p.Length
-	}
-	bytes, err := r.part(path.Join(r.table.Dir, IndexFile), f.Index, end, r.table.Indexes)
-	for i := range f.Parts {
-		if p := &f.Parts[i]; err == nil {
-			p.Bytes, bytes = bytes[:p.Length], bytes[p.Length:]
-		}
-	}
-	return err
+	return n
 }
 
-// part gets a part of a file.
-func (r *remoteFS) part(name string, from, to, size int64) ([]byte, error) {
-	bytes, err := r.get(name, from, to, size)
-	if err == nil && int64(len(bytes)) != to-from {
-		err = io.ErrUnexpectedEOF
+// part returns the read that has the bytes from at to end of a file, or else a new one.
+func (r *remoteFS) part(name string, at, end int64, begin func() *read) *read {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.read, func(d *read) bool { return d.name == name && d.has(at, end) })
+	if i >= 0 {
+		return r.read[i]
 	}
-	return bytes, err
+	if len(r.read) == recent {
+		r.read = slices.Delete(r.read, 0, 1)
+	}
+	d := begin()
+	r.read = append(r.read, d)
+	return d
 }
 
 // A section is an open file.

@@ -4,11 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -25,12 +31,12 @@ var boards = []string{"connectn width=5 height=4 connect=4", "mnk width=4 height
 // A server gives parts of the files of a site. It counts them, and changes them before it sends them.
 type server struct {
 	data, site string
-	gets       int
+	gets       atomic.Int64
 	change     func(part []byte) ([]byte, error)
 }
 
 func (s *server) get(name string, from, to, size int64) ([]byte, error) {
-	s.gets++
+	s.gets.Add(1)
 	file, err := os.ReadFile(filepath.Join(s.site, name))
 	if err != nil || int64(len(file)) != size {
 		return nil, errors.Join(err, errors.New(name+": another size"))
@@ -49,11 +55,11 @@ func recorded(t *testing.T, spec string) (s *server, text []byte) {
 }
 
 // open opens a table that nothing has read yet.
-func (s *server) open(t *testing.T, text []byte) *table.Table {
+func open(t *testing.T, text []byte, get Get) *table.Table {
 	t.Helper()
 	r := new(Table)
 	must.OK(t, json.Unmarshal(text, r))
-	return must.Get(table.OpenFS(r.FS(s.get), "", all.Kinds().Parse))(t)
+	return must.Get(table.OpenFS(r.FS(get), "", all.Kinds().Parse))(t)
 }
 
 // randomPosition returns a position of a random play.
@@ -75,21 +81,22 @@ func TestLookup(t *testing.T) {
 	for _, spec := range boards {
 		s, text := recorded(t, spec)
 		local := must.Get(table.Open(s.data, all.Kinds()))(t)
-		random, g, all, used := rand.New(rand.NewPCG(1, 2)), local.Game(), 0, s.open(t, text)
+		random, g, all, used := rand.New(rand.NewPCG(1, 2)), local.Game(), int64(0), open(t, text, s.get)
 		for range 300 {
 			p := randomPosition(g, random)
 			want, _, wrong := local.Lookup(p)
-			for name, tab := range map[string]*table.Table{"new": s.open(t, text), "used": used} {
-				if s.gets > 0 {
-					t.Fatalf("%s: opening takes %d requests", spec, s.gets)
+			for name, tab := range map[string]*table.Table{"new": open(t, text, s.get), "used": used} {
+				if n := s.gets.Load(); n > 0 {
+					t.Fatalf("%s: opening takes %d requests", spec, n)
 				}
 				if v, ok, err := tab.Lookup(p); err != nil || wrong != nil || !ok || v != want {
 					t.Fatalf("%s, %s: position %#x: %d, %v, %v; want %d, %v", spec, name, p, v, ok, err, want, wrong)
 				}
-				if s.gets > 2 {
-					t.Fatalf("%s, %s: position %#x takes %d requests", spec, name, p, s.gets)
+				gets := s.gets.Swap(0)
+				if gets > 2 {
+					t.Fatalf("%s, %s: position %#x takes %d requests", spec, name, p, gets)
 				}
-				all, s.gets = all+s.gets, 0
+				all += gets
 			}
 		}
 		if all == 0 {
@@ -122,7 +129,7 @@ func TestDamage(t *testing.T) {
 			for range 60 {
 				s.change = change
 				p := randomPosition(local.Game(), random)
-				tab := s.open(t, text)
+				tab := open(t, text, s.get)
 				v, ok, err := tab.Lookup(p)
 				if want, _, _ := local.Lookup(p); err == nil && (!ok || v != want) {
 					t.Fatalf("%s, %s: position %#x: %d, %v; want %d", spec, name, p, v, ok, want)
@@ -181,5 +188,85 @@ func TestRecent(t *testing.T) {
 		if must.Get(f.ReadAt(make([]byte, 1), int64(again.part)*chunk))(t); gets != again.gets {
 			t.Errorf("%d requests after part %d again, want %d", gets, again.part, again.gets)
 		}
+	}
+}
+
+// TestAtOnce looks up the moves of a position. The look-ups of two of them begin with different requests, of which the first is
+// answered when the other one is there.
+func TestAtOnce(t *testing.T) {
+	s, text := recorded(t, "dodgem size=4")
+	local := must.Get(table.Open(s.data, all.Kinds()))(t)
+	defer local.Close()
+	random, g := rand.New(rand.NewPCG(5, 6)), local.Game()
+	// opened returns a table after a look-up, and calls do before each further request.
+	opened := func(p game.Position, do func(part string)) *table.Table {
+		ready := false
+		tab := open(t, text, func(name string, from, to, size int64) ([]byte, error) {
+			if ready {
+				do(fmt.Sprint(name, from))
+			}
+			return s.get(name, from, to, size)
+		})
+		_, _, err := tab.Lookup(p)
+		must.OK(t, err)
+		ready = true
+		return tab
+	}
+	for range 100 {
+		p := randomPosition(g, random)
+		moves, begins := g.Moves(nil, p), make(map[string]bool)
+		for _, m := range moves {
+			var parts []string
+			_, _, err := opened(moves[0].To, func(part string) { parts = append(parts, part) }).Lookup(m.To)
+			must.OK(t, err)
+			if len(parts) > 0 {
+				begins[parts[0]] = true
+			}
+		}
+		if len(begins) < 2 {
+			continue
+		}
+		var asked atomic.Int64
+		two := make(chan bool)
+		tab := opened(moves[0].To, func(string) {
+			if asked.Add(1) == 2 {
+				close(two)
+			}
+			select {
+			case <-two:
+			case <-time.After(time.Minute):
+				t.Error("one request after the other")
+			}
+		})
+		if got, want := must.Get(tab.Choices(p))(t), must.Get(local.Choices(p))(t); !slices.Equal(got, want) {
+			t.Errorf("position %#x: %v, want %v", p, got, want)
+		}
+		return
+	}
+	t.Error("no position with two requests: a larger board is needed")
+}
+
+// TestSamePart reads the same part several times at once, with one request, and again after an error.
+func TestSamePart(t *testing.T) {
+	var gets atomic.Int64
+	f := must.Get((&Table{Files: map[string]*File{"a": {Size: 3 * chunk}}}).FS(func(_ string, from, to, _ int64) ([]byte, error) {
+		if gets.Add(1) == 1 {
+			return nil, io.ErrClosedPipe
+		}
+		return make([]byte, to-from), nil
+	}).Open("a"))(t)
+	if _, err := f.ReadAt(make([]byte, 1), chunk); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("%v, want %v", err, io.ErrClosedPipe)
+	}
+	var all sync.WaitGroup
+	for i := range int64(20) {
+		all.Go(func() {
+			if _, err := f.ReadAt(make([]byte, 1), chunk+i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); gets.Load() != 2 {
+		t.Errorf("%d requests, want 2", gets.Load())
 	}
 }

@@ -230,7 +230,7 @@ func (r *reducer) open(out *Outbox) (err error) {
 	if r.stored, err = openStored(r.o.FS, r.o.Edges, r.o.Runs, r.o.Absorb, r.g, r.o.Tier); err != nil {
 		return err
 	}
-	r.kernel = NewKernel(r.name, r.g, at, out, len(r.stored.Absorbed) > 0)
+	r.kernel = NewKernel(r.name, r.g, at, out)
 	r.rows.Edges = func(decided []Row, do func(i int, predecessor game.Position) error) error {
 		return r.stored.EachEdge(&r.loader, decided, do)
 	}

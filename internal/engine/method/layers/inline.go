@@ -232,7 +232,7 @@ func (w *inlineWork) NewWorker() func(int, *rowChunk) error {
 	worker.inlineWork = w
 	worker.out = w.outgoing.newSender(w.outbox)
 	worker.stored.Edges, worker.stored.Runs, worker.stored.Absorbed = w.stored.Edges, w.stored.Runs, w.stored.Absorbed
-	worker.kernel = NewKernel(w.Step, w.g, w.Stage(), worker.out.Outbox, len(w.stored.Absorbed) > 0)
+	worker.kernel = NewKernel(w.Step, w.g, w.Stage(), worker.out.Outbox)
 	return worker.do
 }
 

@@ -99,7 +99,7 @@ func (r *run) possible(tier int) {
 		intervals := layers.Cut(r.interval, src)
 		for i, sh := range intervals {
 			n := part(i, len(intervals), len(parts))
-			k := layers.NewKernel(step.Possible, r.g, step.At(tier, 0), box[n], false)
+			k := layers.NewKernel(step.Possible, r.g, step.At(tier, 0), box[n])
 			if tier == 0 {
 				rows.Predecessors = layers.Start(r.g)
 			} else {
@@ -129,7 +129,7 @@ func (r *run) solve(tier int) (err error) {
 			n := part(i, len(intervals), len(parts))
 			rows.Predecessors = must.Get(l.Load(rows.Predecessors, predecessors, sh))(r.t)
 			rows.Messages = must.Get(l.Load(rows.Messages, messages, sh))(r.t)
-			if err = layers.NewKernel(step.Solve, r.g, step.At(tier, 0), box[n], false).Do(&rows); err != nil {
+			if err = layers.NewKernel(step.Solve, r.g, step.At(tier, 0), box[n]).Do(&rows); err != nil {
 				return
 			}
 			must.OK(r.t, parts[n].Append(rows.Values))
@@ -194,7 +194,7 @@ func TestStates(t *testing.T) {
 	slices.SortFunc(in, layers.CompareRows)
 	discard := func(*streamfmt.Packer) error { return nil }
 	forward := layers.Rows{Predecessors: in}
-	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, 100, discard), true).Do(&forward))
+	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, 100, discard)).Do(&forward))
 	var messages []layers.Row
 	for _, a := range forward.States {
 		if n := layers.Outer(layers.State(a.Word)); layers.State(a.Word).Value() == 0 && n > 1 {
@@ -206,12 +206,12 @@ func TestStates(t *testing.T) {
 	solve := func(change func(r *layers.Rows)) ([]layers.Row, error) {
 		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Known: slices.Clone(forward.States)}
 		change(&r)
-		err := layers.NewKernel(step.Solve, unasked{g}, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard), true).Do(&r)
+		err := layers.NewKernel(step.Solve, unasked{g}, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard)).Do(&r)
 		return r.Values, err
 	}
 	values := must.Get(solve(func(*layers.Rows) {}))(t)
 	asked := layers.Rows{Predecessors: forward.Predecessors, Messages: messages}
-	must.OK(t, layers.NewKernel(step.Solve, g, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard), false).Do(&asked))
+	must.OK(t, layers.NewKernel(step.Solve, g, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard)).Do(&asked))
 	if !slices.Equal(values, asked.Values) {
 		t.Errorf("found %v, asked %v", values, asked.Values)
 	}
@@ -309,7 +309,7 @@ func TestDrawMessage(t *testing.T) {
 	g := must.Get(mnk.New(2, 2, 2))(t)
 	start := layers.Start(g)
 	out := layers.NewOutbox(g, layers.Messages, 1, func(*streamfmt.Packer) error { return nil })
-	kernel := layers.NewKernel(step.Solve, g, step.At(0, 0), out, false)
+	kernel := layers.NewKernel(step.Solve, g, step.At(0, 0), out)
 	err := kernel.Do(&layers.Rows{Predecessors: start, Messages: []layers.Row{{Key: start[0].Key, Word: layers.Message(0, 1)}}})
 	if want := "a message has the value 0, expected that of a successor"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)

@@ -77,6 +77,11 @@ func Parts(fsys store.FS, dir, game string) ([]string, error) {
 
 // Parts is the function Parts, and caches the seal.
 func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
+	return s.List(fsys, dir, game, store.PartPrefix)
+}
+
+// List is Parts for files of a directory with another prefix.
+func (s *Seals) List(fsys store.FS, dir, game, prefix string) ([]string, error) {
 	if !IsText(dir) {
 		if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			return []string{dir}, err
@@ -94,7 +99,7 @@ func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
 	s.cache(dir, seal)
 	var parts []string
 	for _, name := range names {
-		if strings.HasPrefix(name, store.PartPrefix) {
+		if strings.HasPrefix(name, prefix) {
 			parts = append(parts, path.Join(dir, name))
 		}
 	}

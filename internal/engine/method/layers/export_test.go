@@ -14,8 +14,8 @@ var Outer = State.outer
 
 // Find returns the rows of the only cell that can contain a key.
 func Find(s *Source, key uint64) ([]Row, error) {
-	if at, ok := s.find(key); ok {
-		return new(Loader).stretch(nil, at)
+	if in, ok := s.find(key); ok {
+		return new(Loader).Load(nil, s, in)
 	}
 	return nil, nil
 }

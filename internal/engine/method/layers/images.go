@@ -2,7 +2,6 @@ package layers
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,27 +20,25 @@ type imageSorter struct {
 	name    string // of that file
 }
 
-// sort writes the rows of sources of Values, and rows with the same values for all images of their positions. It returns a
-// source for each tier. They share the open file, whose name may be removed.
-func (x *imageSorter) sort(ctx context.Context, sources []*Source) (tiers []*Source, err error) {
-	var all []stretch
-	for _, s := range sources {
-		all = append(all, s.stretches(pieceRows)...)
-	}
+// sort writes positions with their values, and all their images with the same values. It returns a source for each tier.
+// They share the open file, whose name may be removed.
+func (x *imageSorter) sort(ctx context.Context, of *tableRows) (tiers []*Source, err error) {
 	w := NewOutboxWriter(x.create, x.g, Values)
 	outboxes := make(chan *Outbox, x.workers)
 	for range x.workers {
-		outboxes <- NewOutbox(x.g, Values, x.most, w.Append)
+		o := new(Outbox)
+		o.Reset(x.g, Values, x.most, w.Append)
+		outboxes <- o
 	}
-	err = parallel.Each(ctx, x.workers, len(all), 1, func() func(int) error {
+	err = parallel.Each(ctx, x.workers, len(of.all), 1, func() func(int) error {
 		var loader Loader
 		var rows []Row
 		var images []game.Position
 		return func(i int) (err error) {
-			if rows, err = loader.stretch(rows, all[i]); err != nil {
+			if rows, err = of.read(&loader, rows, i); err != nil {
 				return err
 			}
-			o, to := <-outboxes, step.At(all[i].Tier(), 0)
+			o, to := <-outboxes, step.At(of.all[i].tier, 0)
 			defer func() { outboxes <- o }()
 			for _, row := range rows {
 				images = x.g.Images(images[:0], row.Key)
@@ -62,17 +59,11 @@ func (x *imageSorter) sort(ctx context.Context, sources []*Source) (tiers []*Sou
 	if err := w.Finish(err); err != nil {
 		return nil, err
 	}
-	f, err := (&file{fsys: x.fsys, name: x.name, g: x.g}).open()
-	if err != nil {
-		return nil, err
-	}
+	f, err := (&file{fsys: x.fsys, name: x.name, g: x.g, sent: true}).open()
 	for tier := range game.LastTier(x.g) + 1 {
-		s, of := &Source{tier: tier, kind: Values}, *f
-		if of.cells, err = s.cellsOf(&of, false); err != nil {
-			return nil, errors.Join(err, f.close())
-		}
-		if len(of.cells) > 0 {
-			err = s.add(&of)
+		s, at := &Source{kind: Values}, step.At(tier, 0)
+		if err == nil && f.sendsTo(at) {
+			err = s.add(at, f)
 		}
 		tiers = append(tiers, s)
 	}

@@ -43,16 +43,19 @@ type Rows struct {
 	States []Row
 	// Values are the output of values, and of solve in a tier without inner moves.
 	Values []Row
-	// Edges calls do for each predecessor of decided[i], for solve and ties.
-	Edges func(decided []Row, do func(i int, predecessor game.Position) error) error
+	// Edges calls do for each row of Predecessors of decided[i], for solve and ties.
+	Edges func(decided []Row, do func(i int, row Row) error) error
 }
 
-// Made returns the rows that a job writes as its shards, which are of the given kind.
-func (r *Rows) Made(kind Kind) []Row {
-	if kind == Values {
-		return r.Values
+// of returns the rows of a kind: of what a job receives, or of what it writes as its shards.
+func (r *Rows) of(kind Kind) *[]Row {
+	switch kind {
+	case Messages:
+		return &r.Messages
+	case Values:
+		return &r.Values
 	}
-	return r.Predecessors
+	return &r.Predecessors
 }
 
 // NewKernel returns the kernel of the job of a step and a stage. It sends messages through out, whose

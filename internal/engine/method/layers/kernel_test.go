@@ -54,7 +54,7 @@ func (r *run) job(name string, tier int, kind, sends layers.Kind, do func(parts 
 		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind))
 		out := layers.NewOutboxWriter(func() (io.WriteCloser, error) { return create(layers.OutboxName(i)) }, r.g, sends)
 		outboxes = append(outboxes, out)
-		boxes = append(boxes, layers.NewOutbox(r.g, sends, r.box, out.Append))
+		boxes = append(boxes, outboxOf(r.g, sends, r.box, out.Append))
 	}
 	do(writers, boxes)
 	for i, w := range writers {
@@ -74,6 +74,13 @@ func (r *run) seal(dir string, fsys store.FS) *layers.Dir {
 	must.OK(r.t, seal.Write(store.Local{}, dir))
 	must.Get(jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()))(r.t)
 	return must.Get(layers.OpenDir(store.Local{}, dir, r.g))(r.t)
+}
+
+// outboxOf returns an empty outbox.
+func outboxOf(g game.Game, kind layers.Kind, most int, emit func(*streamfmt.Packer) error) *layers.Outbox {
+	o := new(layers.Outbox)
+	o.Reset(g, kind, most, emit)
+	return o
 }
 
 // part returns the number of the shard to which interval i is written.
@@ -117,7 +124,7 @@ func (r *run) possible(tier int) {
 // solve runs the job of a tier in the retrograde pass.
 func (r *run) solve(tier int) (err error) {
 	r.t.Helper()
-	predecessors := must.Get(layers.OpenPart(r.forward[tier], tier, layers.Predecessors))(r.t)
+	predecessors := must.Get(layers.Open(store.Local{}, r.g, layers.Predecessors, tier, r.forward[tier].Path))(r.t)
 	defer predecessors.Close()
 	messages := must.Get(layers.OpenInbox(senders(r.backward, tier), step.At(tier, 0), layers.Messages))(r.t)
 	defer messages.Close()
@@ -148,7 +155,7 @@ func (r *run) all() map[game.Position]game.Value {
 	values := make(map[game.Position]game.Value)
 	for tier := r.g.Tiers(); tier >= 0; tier-- {
 		must.OK(r.t, r.solve(tier))
-		src := must.Get(layers.OpenPart(r.backward[tier], tier, layers.Values))(r.t)
+		src := must.Get(layers.Open(store.Local{}, r.g, layers.Values, tier, r.backward[tier].Path))(r.t)
 		err := src.Each(func(rows []layers.Row) error {
 			for _, row := range rows {
 				values[row.Key] = layers.ValueOf(row.Word)
@@ -194,7 +201,7 @@ func TestStates(t *testing.T) {
 	slices.SortFunc(in, layers.CompareRows)
 	discard := func(*streamfmt.Packer) error { return nil }
 	forward := layers.Rows{Predecessors: in}
-	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, 100, discard)).Do(&forward))
+	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), outboxOf(g, layers.Predecessors, 100, discard)).Do(&forward))
 	var messages []layers.Row
 	for _, a := range forward.States {
 		if n := layers.Outer(layers.State(a.Word)); layers.State(a.Word).Value() == 0 && n > 1 {
@@ -206,12 +213,12 @@ func TestStates(t *testing.T) {
 	solve := func(change func(r *layers.Rows)) ([]layers.Row, error) {
 		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Known: slices.Clone(forward.States)}
 		change(&r)
-		err := layers.NewKernel(step.Solve, unasked{g}, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard)).Do(&r)
+		err := layers.NewKernel(step.Solve, unasked{g}, step.At(tier, 0), outboxOf(g, layers.Messages, 100, discard)).Do(&r)
 		return r.Values, err
 	}
 	values := must.Get(solve(func(*layers.Rows) {}))(t)
 	asked := layers.Rows{Predecessors: forward.Predecessors, Messages: messages}
-	must.OK(t, layers.NewKernel(step.Solve, g, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard)).Do(&asked))
+	must.OK(t, layers.NewKernel(step.Solve, g, step.At(tier, 0), outboxOf(g, layers.Messages, 100, discard)).Do(&asked))
 	if !slices.Equal(values, asked.Values) {
 		t.Errorf("found %v, asked %v", values, asked.Values)
 	}
@@ -308,7 +315,7 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestDrawMessage(t *testing.T) {
 	g := must.Get(mnk.New(2, 2, 2))(t)
 	start := layers.Start(g)
-	out := layers.NewOutbox(g, layers.Messages, 1, func(*streamfmt.Packer) error { return nil })
+	out := outboxOf(g, layers.Messages, 1, func(*streamfmt.Packer) error { return nil })
 	kernel := layers.NewKernel(step.Solve, g, step.At(0, 0), out)
 	err := kernel.Do(&layers.Rows{Predecessors: start, Messages: []layers.Row{{Key: start[0].Key, Word: layers.Message(0, 1)}}})
 	if want := "a message has the value 0, expected that of a successor"; err == nil || !strings.HasSuffix(err.Error(), want) {

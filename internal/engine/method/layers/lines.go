@@ -27,13 +27,13 @@ func sentName(i string, to step.Stage) string {
 func WriteLines(fsys store.FS, dir string, g game.Game, create createFunc) error {
 	entries, err := fsys.ReadDir(dir)
 	for _, e := range entries {
-		f := &file{fsys: fsys, name: path.Join(dir, e.Name()), g: g}
+		f := &file{fsys: fsys, name: path.Join(dir, e.Name()), g: g, sent: true}
 		switch {
 		case err != nil:
 		case strings.HasPrefix(e.Name(), store.PartPrefix):
 			var out io.WriteCloser
 			if out, err = create(store.LinesPrefix + f.number()); err == nil {
-				err = f.eachStage(func(s *Source) error { return s.writeLines(out) })
+				err = f.eachStage(func(_ step.Stage, s *Source) error { return s.writeLines(out) })
 				err = errors.Join(err, out.Close())
 			}
 		case strings.HasPrefix(e.Name(), store.OutboxPrefix):
@@ -51,28 +51,12 @@ func (f *file) number() string {
 
 // writeSent writes messages as lines: a file for each stage that receives them.
 func (f *file) writeSent(create createFunc) error {
-	return f.eachStage(func(s *Source) error {
-		out, err := create(sentName(f.number(), step.Stage(s.tier)))
+	return f.eachStage(func(to step.Stage, s *Source) error {
+		out, err := create(sentName(f.number(), to))
 		if err != nil {
 			return err
 		}
 		return errors.Join(s.writeLines(out), out.Close())
-	})
-}
-
-// eachStage calls do for the rows of each stage in the file.
-func (f *file) eachStage(do func(s *Source) error) error {
-	return f.with(func(f *file) error {
-		for _, stage := range f.pack.Stages {
-			s, err := openSource([]*file{f}, stage, f.pack.Kind, false)
-			if err == nil {
-				err = errors.Join(do(s), s.Close())
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
 	})
 }
 

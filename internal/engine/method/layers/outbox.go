@@ -40,27 +40,16 @@ type Outbox struct {
 	numbers []int // by receiver; where Flush puts its next row
 }
 
-// NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
+// Reset empties an outbox, and makes it buffer up to most rows of a kind, with the memory that it has. emit must not keep
 // the chunk.
-func NewOutbox(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) *Outbox {
-	o := &Outbox{kind: kind, most: max(1, most), emit: emit, last: game.LastTier(g)}
+func (o *Outbox) Reset(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) {
+	o.kind, o.most, o.emit, o.last, o.recent = kind, max(1, most), emit, game.LastTier(g), 0
+	room := min(o.most, cap(o.rows), cap(o.to))
+	o.rows, o.to, o.stages = o.rows[:0:room], o.to[:0:room], o.stages[:0]
 	for tier := range o.last + 1 {
 		o.stages = append(o.stages, step.At(tier, 0))
 	}
-	return o
-}
-
-// Inherit gives an empty outbox the memory of an old one that is no longer used.
-func (o *Outbox) Inherit(old *Outbox) {
-	most := min(o.most, cap(old.rows), cap(old.to))
-	o.rows, o.to, o.sorter = old.rows[:0:most], old.to[:0:most], old.sorter
-	o.chunk = old.chunk
 	o.chunk.Reset()
-}
-
-// Memory returns the number of bytes that the buffered rows of o have taken.
-func (o *Outbox) Memory() int {
-	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.to)
 }
 
 // Send adds a row that is sent to a stage, whose tier is at most the last one of the game.

@@ -96,12 +96,11 @@ func (k *pass) Do(r *Rows) error {
 		}
 		return nil
 	}
-	return r.Edges(k.decided, func(i int, predecessor game.Position) error {
-		p := k.decided[i].Key
-		if predecessor == p {
+	return r.Edges(k.decided, func(i int, row Row) error {
+		if row.Word == row.Key {
 			return nil
 		}
-		return k.sendTo(p, predecessor, game.Value(k.decided[i].Word), innerTier)
+		return k.sendTo(row.Key, row.Word, game.Value(k.decided[i].Word), innerTier)
 	})
 }
 

@@ -102,7 +102,7 @@ type kernel struct {
 	fresh      []Row // of positions that were asked for
 	moves      []game.Move
 	next       []game.Successor
-	tiers      []int // by index in next, the tier, see endedTier
+	tiers      []int // by index in next, the tier
 	before     []game.Position
 }
 
@@ -170,7 +170,6 @@ func (k *kernel) answer(p game.Position) (State, error) {
 		switch {
 		case s.Known != 0:
 			known = k.withKnown(known, k.values.Ended(s.Known, k.g.ToMove(s.Position)), mover)
-			tier |= endedTier
 		case tier == k.tier:
 			inner++
 		default:
@@ -224,9 +223,6 @@ next:
 	return all[:n]
 }
 
-// endedTier is added to a tier in kernel.tiers for a successor that the rules decide.
-const endedTier = 1 << 16
-
 // withKnown adds to the bits of a state those for a successor of value v that the rules decide.
 func (k *kernel) withKnown(bits State, v game.Value, mover game.Player) State {
 	switch k.resultOf(v, mover) {
@@ -260,10 +256,7 @@ func (k *possible) Do(r *Rows) error {
 	r.Predecessors, r.States, k.fresh = merge(r.Predecessors, Predecessors), r.States[:0], k.fresh[:0]
 	known := r.Known
 	for _, row := range r.Predecessors {
-		for len(known) > 0 && known[0].Key < row.Key {
-			known = known[1:]
-		}
-		if len(known) == 0 || known[0].Key > row.Key {
+		if below(&known, row.Key); len(known) == 0 || known[0].Key > row.Key {
 			k.fresh = append(k.fresh, row)
 		}
 	}
@@ -281,9 +274,9 @@ func (k *possible) Do(r *Rows) error {
 // no predecessor: none will get its value.
 func (k *possible) send(p game.Position) error {
 	for i, s := range k.next {
-		tier := k.tiers[i] &^ endedTier
+		tier := k.tiers[i]
 		row, to := Row{Key: s.Position, Word: p}, step.At(tier, 0)
-		if k.reversible != nil || tier != k.tiers[i] {
+		if k.reversible != nil || s.Known != 0 {
 			row.Word = s.Position
 		}
 		if tier == k.tier {
@@ -327,13 +320,12 @@ func (k *decide) Do(r *Rows) error {
 		if err != nil {
 			return err
 		}
-		from := take(&predecessors, p)
-		if len(predecessors) > 0 && predecessors[0].Key < p {
-			break
-		}
-		received, err := k.received(p, &messages)
+		early, from, received := below(&messages, p), take(&predecessors, p), take(&messages, p)
 		switch {
-		case err != nil:
+		case len(predecessors) > 0 && predecessors[0].Key < p:
+			err = k.errUnstored(predecessors[0].Key)
+		case len(early) > 0 && k.reversible == nil:
+			err = k.errUnknownRecipient(early[0].Key)
 		case k.name == step.Solve && len(from) == 0:
 			err = &PositionError{k.g, p, "a state is stored, but no list of predecessors contains the position"}
 		case state.Value() != 0 && len(received) > 0 && k.reversible == nil:
@@ -350,12 +342,12 @@ func (k *decide) Do(r *Rows) error {
 			k.Finished++
 			r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
 			if k.tier > 0 {
-				err = k.sendBack(p, from, v, outerTiers)
+				err = k.sendBack(p, from, v, false)
 			}
 		} else {
 			if v != 0 {
 				k.Finished++
-				err = k.sendBack(p, from, v, innerTier)
+				err = k.sendBack(p, from, v, true)
 			}
 			for _, row := range from { // those that are still needed
 				if row.Word != p && (v == 0 || k.tierOf(row.Word) < k.tier) {
@@ -369,7 +361,7 @@ func (k *decide) Do(r *Rows) error {
 		}
 	}
 	if len(predecessors) > 0 {
-		return &PositionError{k.g, predecessors[0].Key, "no state is stored for this position"}
+		return k.errUnstored(predecessors[0].Key)
 	}
 	if len(messages) > 0 && k.reversible == nil {
 		return k.errUnknownRecipient(messages[0].Key)
@@ -431,6 +423,16 @@ func (k *decide) receive(p game.Position, state State, messages []Row) (State, e
 	return state, nil
 }
 
+// below removes the rows with keys below key from the beginning of rows, and returns them.
+func below(rows *[]Row, key uint64) (of []Row) {
+	n := 0
+	for n < len(*rows) && (*rows)[n].Key < key {
+		n++
+	}
+	of, *rows = (*rows)[:n], (*rows)[n:]
+	return of
+}
+
 // take removes the rows of a key from the beginning of rows, and returns them.
 func take(rows *[]Row, key uint64) (of []Row) {
 	n := 0
@@ -450,15 +452,9 @@ func (k *kernel) stored(row Row) (State, error) {
 	return state, nil
 }
 
-// received removes the messages to p, and those to keys before it, from messages, and returns the former.
-func (k *kernel) received(p game.Position, messages *[]Row) ([]Row, error) {
-	for len(*messages) > 0 && (*messages)[0].Key < p {
-		if k.reversible == nil {
-			return nil, k.errUnknownRecipient((*messages)[0].Key)
-		}
-		*messages = (*messages)[1:]
-	}
-	return take(messages, p), nil
+// errUnstored returns the error of predecessors of a position without a state.
+func (k *kernel) errUnstored(p game.Position) error {
+	return &PositionError{k.g, p, "no state is stored for this position"}
 }
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
@@ -475,57 +471,41 @@ func (k *kernel) errCount(p game.Position, successors, received int) error {
 	return &PositionError{k.g, p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
 }
 
-// The predecessors to which sendBack sends.
-const (
-	innerTier = 1 << iota
-	outerTiers
-)
-
-// sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
-func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
-	if k.reversible != nil {
-		if !k.batched && game.KnownValue(k.g, p) != 0 {
-			return nil
+// sendBack sends the value of a position to its predecessors, in its tier if inner is set, otherwise in earlier ones: those in
+// rows, or those that the game computes.
+func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, inner bool) error {
+	k.before = k.before[:0]
+	if k.reversible == nil {
+		for _, r := range rows {
+			k.before = append(k.before, r.Word)
 		}
-		return k.sendReversed(p, v, which)
+	} else if k.batched || game.KnownValue(k.g, p) == 0 {
+		k.before = k.reversible.Predecessors(k.before, p)
+		if k.symmetric != nil {
+			for i, from := range k.before {
+				k.before[i] = k.symmetric.Canonical(from)
+			}
+		}
+		slices.Sort(k.before)
 	}
-	for i, r := range rows {
-		if r.Word == r.Key || i > 0 && r.Word == rows[i-1].Word { // no predecessor, or a move to the same position
+	for i, from := range k.before {
+		if from == p || i > 0 && from == k.before[i-1] { // no predecessor, or several moves
 			continue
 		}
-		if err := k.sendTo(p, r.Word, v, which); err != nil {
+		if err := k.sendTo(p, from, v, inner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sendReversed is sendBack for a Reversible game. Equal canonical predecessors count once.
-func (k *kernel) sendReversed(p game.Position, v game.Value, which int) error {
-	k.before = k.reversible.Predecessors(k.before[:0], p)
-	if k.symmetric != nil {
-		for i, from := range k.before {
-			k.before[i] = k.symmetric.Canonical(from)
-		}
-	}
-	slices.Sort(k.before)
-	for _, from := range slices.Compact(k.before) {
-		if from != p {
-			if err := k.sendTo(p, from, v, which); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sendTo sends the value v of p to a predecessor.
-func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, which int) error {
+// sendTo sends the value v of p to a predecessor, unless that is in another tier than inner says.
+func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, inner bool) error {
 	tier := k.tierOf(predecessor)
 	to := step.At(tier, 0)
 	switch {
 	case tier == k.tier && k.loops:
-		if which&innerTier == 0 {
+		if !inner {
 			return nil
 		}
 		to = step.At(tier, v.Remoteness()+1)
@@ -538,7 +518,7 @@ func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, which int) e
 		k.Inner++
 	case tier < 0 || tier >= k.tier:
 		return &PositionError{k.g, p, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, predecessor), tier, k.tier)}
-	case which&outerTiers == 0:
+	case inner:
 		return nil
 	}
 	k.Messages++

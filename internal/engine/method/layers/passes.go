@@ -58,10 +58,7 @@ func (k *pass) Do(r *Rows) error {
 		for _, m := range received {
 			k.Received += int64(max(1, TimesOf(m.Word)))
 		}
-		for len(known) > 0 && known[0].Key < p {
-			known = known[1:]
-		}
-		if len(known) == 0 || known[0].Key != p {
+		if below(&known, p); len(known) == 0 || known[0].Key != p {
 			if k.reversible == nil {
 				return k.errUnknownRecipient(p)
 			}
@@ -90,7 +87,7 @@ func (k *pass) Do(r *Rows) error {
 	k.Finished += int64(len(k.decided))
 	if k.reversible != nil {
 		for _, row := range k.decided {
-			if err := k.sendReversed(row.Key, game.Value(row.Word), innerTier); err != nil {
+			if err := k.sendBack(row.Key, nil, game.Value(row.Word), true); err != nil {
 				return err
 			}
 		}
@@ -100,7 +97,7 @@ func (k *pass) Do(r *Rows) error {
 		if row.Word == row.Key {
 			return nil
 		}
-		return k.sendTo(row.Key, row.Word, game.Value(k.decided[i].Word), innerTier)
+		return k.sendTo(row.Key, row.Word, game.Value(k.decided[i].Word), true)
 	})
 }
 

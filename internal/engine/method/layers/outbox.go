@@ -98,53 +98,38 @@ func (o *Outbox) Flush() error {
 	if cap(o.sorter.spare) < len(o.rows) {
 		o.sorter.spare = make([]Row, cap(o.rows))
 	}
-	all, spare := o.byReceiver()
+	// A counting sort puts the rows of each receiver together.
+	rows, sorted := o.rows, o.sorter.spare[:len(o.rows)]
+	o.numbers = slices.Grow(o.numbers[:0], len(o.stages))[:len(o.stages)]
+	clear(o.numbers)
+	for _, i := range o.to {
+		o.numbers[i]++
+	}
+	sum := 0
+	for i, n := range o.numbers {
+		o.numbers[i] = sum
+		sum += n
+	}
+	for j, i := range o.to {
+		sorted[o.numbers[i]] = rows[j]
+		o.numbers[i]++
+	}
 	from := 0
 	for i, to := range o.numbers {
 		if from == to {
 			continue
 		}
-		rows := all[from:to]
-		if !inOrder(rows) {
-			o.sorter.sortWith(rows, spare[from:to])
+		of := sorted[from:to]
+		if !inOrder(of) {
+			o.sorter.sortWith(of, rows[from:to])
 		}
-		if err := o.add(o.stages[i], merge(rows, o.kind)); err != nil {
+		if err := o.add(o.stages[i], merge(of, o.kind)); err != nil {
 			return err
 		}
 		from = to
 	}
 	o.rows, o.to = o.rows[:0], o.to[:0]
 	return o.emitChunk()
-}
-
-// byReceiver returns the buffered rows in the order of their receivers, and spare memory for as many. numbers[i]
-// becomes the index after the last row of receiver i.
-func (o *Outbox) byReceiver() (rows, spare []Row) {
-	rows, spare = o.rows, o.sorter.spare[:len(o.rows)]
-	// A counting sort, which keeps the order of the rows of each receiver.
-	o.numbers = slices.Grow(o.numbers[:0], len(o.stages))[:len(o.stages)]
-	clear(o.numbers)
-	for _, i := range o.to {
-		o.numbers[i]++
-	}
-	sum, most := 0, 0
-	for i, n := range o.numbers {
-		o.numbers[i], most = sum, max(most, n)
-		sum += n
-	}
-	if most == len(rows) { // there is one
-		for i := range o.numbers {
-			if o.numbers[i] == 0 && i >= int(o.to[0]) {
-				o.numbers[i] = len(rows)
-			}
-		}
-		return rows, spare
-	}
-	for j, i := range o.to {
-		spare[o.numbers[i]] = rows[j]
-		o.numbers[i]++
-	}
-	return spare, rows
 }
 
 // add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough.

@@ -67,7 +67,7 @@ func spansOf(fsys store.FS, like string, g game.Game) (spans []span, err error) 
 	files, err := filesOf(fsys, like, store.PartPrefix, g)
 	for _, f := range files {
 		err = cmp.Or(err, f.eachStage(func(_ step.Stage, s *Source) error {
-			for _, c := range s.files[0].cells {
+			for c := range s.cells() {
 				spans = append(spans, span{c.First, c.Last, uint64(c.Records)})
 			}
 			return nil

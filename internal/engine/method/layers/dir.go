@@ -145,11 +145,16 @@ func (f *file) with(do func(f *file) error) error {
 	return cmp.Or(do(o), o.close())
 }
 
-// eachStage calls do for the rows of each stage in the file.
+// eachStage calls do for the rows of each stage in the file, once if it has no rows.
 func (f *file) eachStage(do func(at step.Stage, s *Source) error) error {
 	return f.with(func(f *file) error {
-		for _, stage := range f.pack.Stages {
-			s, err := openFiles(step.Stage(stage), f.pack.Kind, f)
+		stages := f.pack.Stages
+		if len(stages) == 0 {
+			stages = []int{0}
+		}
+		for _, stage := range stages {
+			s := &Source{kind: f.pack.Kind}
+			err := s.add(step.Stage(stage), f)
 			if err == nil {
 				err = do(step.Stage(stage), s)
 			}

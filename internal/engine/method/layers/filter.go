@@ -109,7 +109,7 @@ func (f *filter) write(rows []Row, kind Kind) error {
 // each calls do for every row of in, which must be valid and of one of the given kinds. do
 // returns a description of what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
-	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(_ []byte, row Row, kind Kind) (string, error) {
+	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(row Row, kind Kind) (string, error) {
 		f.In++
 		return do(row, kind)
 	})
@@ -118,13 +118,11 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 // mapRows passes rows on. If Options.Combine is set, it merges them and prints them in
 // sorted runs.
 func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
+	if !f.o.Combine {
+		f.limit = 1
+	}
 	add, emit := f.collect(f.write)
-	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
-		if !f.o.Combine {
-			return "", f.write([]Row{row}, kind)
-		}
-		return "", add(row, kind)
-	})
+	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) { return "", add(row, kind) })
 	if err != nil {
 		return err
 	}
@@ -332,5 +330,5 @@ func (f *filter) writeSentLines() error {
 	if _, err := f.o.FS.Stat(box.name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return box.writeSent(f.o.Create)
+	return box.writeLines(f.o.Create)
 }

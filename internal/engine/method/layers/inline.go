@@ -243,14 +243,14 @@ func (f *inlineFinal) withImages(ctx context.Context, g game.Symmetric) error {
 	if err != nil {
 		return err
 	}
-	create := func() (io.WriteCloser, error) { return f.Create(imagesName) }
 	of, tier := &tableRows{g: g, tier: func(int) (*Source, error) { return f.all, nil }}, f.InputTier(0)
 	of.add(tier, pieceRows, f.all)
-	tiers, err := (&imageSorter{g, plan.Workers, plan.outbox, create, f.FS, path.Join(f.Output, imagesName)}).sort(ctx, of)
-	if err != nil {
+	if err := of.withImages(ctx, g, plan.Workers, plan.outbox, f.FS.Create, f.FS, path.Join(f.Output, imagesName)); err != nil {
 		return err
 	}
-	f.all = tiers[tier]
+	if f.all, err = of.tier(tier); err != nil {
+		return err
+	}
 	f.Inputs = append(f.Inputs, f.all)
 	return nil
 }

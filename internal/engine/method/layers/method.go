@@ -160,7 +160,7 @@ func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
 				if err != nil {
 					return err
 				}
-				_, err = w.Write(s.AppendLines(nil, rows))
+				_, err = w.Write(appendLines(nil, m.g, s.Kind(), rows))
 				return err
 			}})
 		}
@@ -181,8 +181,11 @@ func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string
 	if err != nil {
 		return err
 	}
-	w := NewPartWriter(out, m.g, j.Tier, writes.Shard)
-	return w.Finish(w.AppendLines(lines, source))
+	w, one := NewPartWriter(out, m.g, j.Tier, writes.Shard), make([]Row, 1)
+	return w.Finish(eachRow(lines, source, streamfmt.KeyWidth(m.g.KeyBits()), nil, []Kind{writes.Shard}, func(row Row, _ Kind) (string, error) {
+		one[0] = row
+		return "", w.Append(one)
+	}))
 }
 
 // WriteLines writes the records of a job as lines, too.

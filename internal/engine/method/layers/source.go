@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
 	"path"
 	"slices"
@@ -79,15 +80,17 @@ func openFiles(at step.Stage, kind Kind, files ...*file) (*Source, error) {
 	return s, nil
 }
 
-// add adds the rows of a stage in files, and closes those without any, and those that are too many to stay open.
+// add adds the rows of a stage in files. It opens those that are not open, and closes them again if they have none, or are
+// too many to stay open.
 func (s *Source) add(at step.Stage, files ...*file) error {
 	var before *file
-	for _, f := range files {
-		f, err := f.open()
+	for _, of := range files {
+		f, err := of.open()
 		if err != nil {
 			return err
 		}
-		if err = f.locate(at, s.kind, before); err != nil || len(f.cells) == 0 || len(s.files) >= MaxOpen {
+		err = f.locate(at, s.kind, before)
+		if !of.isOpen && (err != nil || len(f.cells) == 0 || len(s.files) >= MaxOpen) {
 			err = errors.Join(err, f.close())
 		}
 		if err != nil {
@@ -131,10 +134,23 @@ func (s *Source) Runs() (n int) {
 
 // Cells returns the number of cells in all files.
 func (s *Source) Cells() (n int) {
-	for _, f := range s.files {
-		n += len(f.cells)
+	for range s.cells() {
+		n++
 	}
 	return n
+}
+
+// cells yields the cells of all files.
+func (s *Source) cells() iter.Seq[*streamfmt.Cell] {
+	return func(yield func(*streamfmt.Cell) bool) {
+		for _, f := range s.files {
+			for i := range f.cells {
+				if !yield(&f.cells[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Counts returns the number of rows by value, for Values.
@@ -213,10 +229,8 @@ func Cut(most int, sources ...*Source) []Interval {
 	}
 	var ends []end
 	for _, s := range sources {
-		for _, f := range s.files {
-			for _, c := range f.cells {
-				ends = append(ends, end{c.Last, c.Records})
-			}
+		for c := range s.cells() {
+			ends = append(ends, end{c.Last, c.Records})
 		}
 	}
 	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })

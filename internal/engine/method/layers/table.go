@@ -227,7 +227,12 @@ func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images boo
 	of, err := t.rows(wanted)
 	g, symmetric := t.g.(game.Symmetric)
 	if images = images && symmetric; images && err == nil {
-		err = of.withImages(ctx, g, t.files.Temporary())
+		var file *os.File // in the directory of the data, if it can be written
+		if file, err = store.CreateTemp(t.files.Temporary(), "images-*"+jobdir.Suffix); err == nil {
+			create := func(string) (io.WriteCloser, error) { return file, nil }
+			err = of.withImages(ctx, g, runtime.GOMAXPROCS(0), imageRows, create, store.Local{}, file.Name())
+			os.Remove(file.Name())
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -247,27 +252,4 @@ func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images boo
 			return err
 		}
 	}}, nil
-}
-
-// withImages replaces the positions by those with all images, which it sorts in a file without a name. The file is in a
-// directory, if it can be written.
-func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, dir string) error {
-	of.all = slices.DeleteFunc(of.all, func(i tierInterval) bool { return i.Rows == 0 })
-	if len(of.all) == 0 {
-		return nil
-	}
-	file, err := store.CreateTemp(dir, "images-*"+jobdir.Suffix)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	create := func() (io.WriteCloser, error) { return file, nil }
-	tiers, err := (&imageSorter{g, runtime.GOMAXPROCS(0), imageRows, create, store.Local{}, file.Name()}).sort(ctx, of)
-	of.tier, of.all = func(i int) (*Source, error) { return tiers[i], nil }, nil
-	for tier, f := range tiers {
-		if f.Rows() > 0 {
-			of.add(tier, max(1, f.Runs())*streamfmt.CellRows, f) // at least a cell of each run is read
-		}
-	}
-	return err
 }

@@ -68,19 +68,14 @@ func Shards(fsys store.FS, name string) (shards []string, err error) {
 	return shards, err
 }
 
-// Parts lists the shards of a directory of a game in order of name, after checking them
-// against its seal, see store.OpenDir. If dir is a packed file, the result is that file; if it does not exist,
-// its Shards.
-func Parts(fsys store.FS, dir, game string) ([]string, error) {
-	return new(Seals).Parts(fsys, dir, game)
-}
-
-// Parts is the function Parts, and caches the seal.
+// Parts is List for the shards of a directory.
 func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
 	return s.List(fsys, dir, game, store.PartPrefix)
 }
 
-// List is Parts for files of a directory with another prefix.
+// List lists the files of a directory of a game with a prefix in order of name, after checking all of its files
+// against its seal, see store.OpenDir, which it caches. If dir is a packed file, the result is that file; if it does not exist,
+// its Shards.
 func (s *Seals) List(fsys store.FS, dir, game, prefix string) ([]string, error) {
 	if !IsText(dir) {
 		if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {

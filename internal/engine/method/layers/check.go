@@ -18,10 +18,6 @@ type rowCheck struct {
 	draws bool // whether play may never end
 }
 
-func newRowCheck(g game.Game, tier int) rowCheck {
-	return rowCheck{g: g, tier: tier, draws: !game.IsAcyclic(g)}
-}
-
 // eachRow calls do for every line of in, which is called source in errors. Each line must
 // be a row of one of the given kinds and, if check is not nil, valid by the rules. do
 // returns a description of what it expected instead of the row, or an error.

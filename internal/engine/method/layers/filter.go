@@ -38,7 +38,7 @@ type filter struct {
 
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	limit := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, limit: limit, pairs: o.Packed(), check: newRowCheck(g, o.Tier)}
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, limit: limit, pairs: o.Packed(), check: rowCheck{g: g, tier: o.Tier, draws: !game.IsAcyclic(g)}}
 }
 
 // Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of
@@ -197,7 +197,11 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	var outbox Outbox
 	outbox.Reset(f.g, writes.Sent, f.limit, box.Append)
 	r.worker = worker{writes: writes, stored: stored, kernel: NewKernel(name, f.g, at, &outbox)}
-	r.cut()
+	for _, in := range cutAt(f.o.Borders, max(1, f.limit/4), stored.absorbed...) { // a position has several other rows beside its state
+		if part := sort.Search(len(f.o.Borders), func(i int) bool { return in.First < f.o.Borders[i] }); part == f.o.Part || len(f.o.Borders) == 0 {
+			r.cuts = append(r.cuts, in)
+		}
+	}
 	r.shard, err = newShard(f.o.Create, f.g, f.o.Tier, writes, f.o.Part, f.pairs || f.o.ByHand, f.pairs)
 	switch {
 	case err != nil:
@@ -219,25 +223,6 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 	n.In, n.Records = f.In, f.Records
 	f.Counters = n
 	return errors.Join(err, CloseAll(stored.all()))
-}
-
-// cut divides the keys of the partition into intervals: a position has several other rows beside its state.
-func (r *reducer) cut() {
-	borders, part := r.o.Borders, r.o.Part
-	first, last := uint64(0), uint64(math.MaxUint64)
-	if part > 0 && part <= len(borders) {
-		first = borders[part-1]
-	}
-	if part < len(borders) {
-		if last = borders[part] - 1; borders[part] == 0 {
-			return // there are no such keys
-		}
-	}
-	for _, cut := range Cut(max(1, r.limit/4), r.stored.absorbed...) {
-		if cut.Last >= first && cut.First <= last {
-			r.cuts = append(r.cuts, Interval{First: max(cut.First, first), Last: min(cut.Last, last)})
-		}
-	}
 }
 
 // place returns a description of what was expected if not all keys from first to last are in the rest of the partition.

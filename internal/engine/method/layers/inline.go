@@ -85,7 +85,7 @@ func (w *inlineWork) Open(context.Context) (err error) {
 		return err
 	}
 	w.Plan, w.outbox = p.Plan, p.outbox
-	w.cut(p.interval, w.Firsts, loaded)
+	w.set(cutAt(w.Firsts, p.interval, loaded...))
 	w.openBoxes()
 	return nil
 }
@@ -129,22 +129,8 @@ type intervals struct {
 	of []Interval
 }
 
-// cut divides the keys into intervals of about the given number of rows, and at the borders of
-// shards.
-func (t *intervals) cut(most int, borders []game.Position, sources []*Source) {
-	for _, s := range Cut(most, sources...) {
-		for ; len(borders) > 0 && borders[0] <= s.Last; borders = borders[1:] {
-			if border := borders[0]; border > s.First {
-				before := s
-				before.Last = border - 1
-				t.of = append(t.of, before)
-				s.First = border
-			}
-		}
-		t.of = append(t.of, s)
-	}
-	t.Tasks = len(t.of)
-}
+// set sets the intervals.
+func (t *intervals) set(of []Interval) { t.of, t.Tasks = of, len(of) }
 
 func (t *intervals) First(i int) game.Position { return t.of[i].First }
 
@@ -228,7 +214,7 @@ func (f *inlineFinal) Open(ctx context.Context) (err error) {
 		return err
 	}
 	f.Plan = p.Plan
-	f.cut(min(p.interval, mostRows/4), f.Firsts, sources)
+	f.set(cutAt(f.Firsts, min(p.interval, mostRows/4), f.all))
 	return nil
 }
 

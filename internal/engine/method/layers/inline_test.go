@@ -74,10 +74,9 @@ func TestPartition(t *testing.T) {
 
 // TestCut divides all keys at borders, also at the first and the last key.
 func TestCut(t *testing.T) {
-	var i intervals
-	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
-	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.of) != want || i.Tasks != 4 {
-		t.Errorf("%d tasks, %v, want %s", i.Tasks, i.of, want)
+	got := fmt.Sprint(cutAt([]game.Position{0, 5, 6, math.MaxUint64}, 10))
+	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // The states of a tier with inner moves are runs: directories, from the oldest to the newest. The newest run that has a
@@ -128,64 +129,48 @@ func (l *Loader) Pick(s *Source, wanted []Row, do func(i int, row Row) error) er
 	if len(wanted) == 0 {
 		return nil
 	}
+	// within returns which of wanted a cell may contain.
+	within := func(c *streamfmt.Cell) (first, end int) {
+		first = sort.Search(len(wanted), func(i int) bool { return wanted[i].Key >= c.First })
+		return first, first + sort.Search(len(wanted)-first, func(i int) bool { return wanted[first+i].Key > c.Last })
+	}
+	in := Interval{First: wanted[0].Key, Last: wanted[len(wanted)-1].Key}
 	for _, f := range s.files {
-		for _, r := range f.runs {
-			err := l.pick(f, r, wanted, do)
-			if err != nil {
-				return err
+		l.touching = l.touching[:0]
+		for n := range f.touching(in) {
+			if first, end := within(&f.cells[n]); first < end {
+				l.touching = append(l.touching, n)
 			}
 		}
-	}
-	return nil
-}
-
-// pick is Pick for a run of a file.
-func (l *Loader) pick(f *file, r run, wanted []Row, do func(i int, row Row) error) error {
-	l.touching = l.touching[:0]
-	at, i := r.from, 0
-	for at < r.to && i < len(wanted) {
-		// The next cell that does not end before wanted[i], then the next of wanted that is not before that cell.
-		at += sort.Search(r.to-at, func(n int) bool { return f.cells[at+n].Last >= wanted[i].Key })
-		if at == r.to {
-			break
+		if len(l.touching) == 0 {
+			continue // the file need not be opened
 		}
-		for i < len(wanted) && wanted[i].Key < f.cells[at].First {
-			i++
-		}
-		if i < len(wanted) && wanted[i].Key <= f.cells[at].Last {
-			l.touching = append(l.touching, at)
-			at++
-		}
-	}
-	if len(l.touching) == 0 {
-		return nil
-	}
-	return f.with(func(f *file) (err error) {
-		i := 0
-		for n, at := range l.touching {
-			end := n + 1 // of the cells without a gap, which are read together
-			for end < len(l.touching) && l.touching[end] == at+end-n {
-				end++
-			}
-			rest := wanted[i:]
-			last := sort.Search(len(rest), func(n int) bool { return rest[n].Key > f.cells[at].Last }) - 1
-			if l.picked, err = l.cells.Append(l.picked[:0], f.pack, f.cells[at:at+end-n], rest[last].Key); err != nil {
-				return err
-			}
-			for _, row := range l.picked {
-				for i < len(wanted) && wanted[i].Key < row.Key {
-					i++
+		err := f.with(func(f *file) (err error) {
+			for n, at := range l.touching {
+				next := n + 1 // after the cells without a gap, which are read together
+				for next < len(l.touching) && l.touching[next] == at+next-n {
+					next++
 				}
-				if i == len(wanted) {
-					return nil
+				i, end := within(&f.cells[at])
+				if l.picked, err = l.cells.Append(l.picked[:0], f.pack, f.cells[at:at+next-n], wanted[end-1].Key); err != nil {
+					return err
 				}
-				if wanted[i].Key == row.Key {
-					if err := do(i, row); err != nil {
-						return err
+				for _, row := range l.picked {
+					for i < end && wanted[i].Key < row.Key {
+						i++
+					}
+					if i < end && wanted[i].Key == row.Key {
+						if err := do(i, row); err != nil {
+							return err
+						}
 					}
 				}
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

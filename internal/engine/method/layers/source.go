@@ -252,6 +252,22 @@ func Cut(most int, sources ...*Source) []Interval {
 	return append(intervals, interval)
 }
 
+// cutAt is Cut, and divides the intervals at borders, the first keys of all shards but the first.
+func cutAt(borders []game.Position, most int, sources ...*Source) (all []Interval) {
+	for _, in := range Cut(most, sources...) {
+		for ; len(borders) > 0 && borders[0] <= in.Last; borders = borders[1:] {
+			if border := borders[0]; border > in.First {
+				before := in
+				before.Last = border - 1
+				all = append(all, before)
+				in.First = border
+			}
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
 // A Loader loads intervals. It is used by one goroutine, and reuses its memory.
 type Loader struct {
 	cells    streamfmt.RowReader

@@ -15,9 +15,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/layers"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -26,10 +28,8 @@ import (
 // game and the directory.
 func dirOf(t *testing.T) (game.Layered, string) {
 	t.Helper()
-	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), interval: 1000, box: 1000}
-	r.possible(0)
-	r.possible(1)
-	return r.g, filepath.Join(r.dir, "data_first1")
+	g := tiny(t, 3, 2, 3)
+	return g, filepath.Join(solved.Dir(t, g, func(o *solve.Options) { o.KeepAll = true }), "data_first1")
 }
 
 // openAll opens a directory, and reads its shards and its messages to the next tier.

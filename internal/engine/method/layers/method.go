@@ -146,7 +146,7 @@ func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
 	sources, err := m.Rows(j)
 	width := streamfmt.KeyWidth(m.g.KeyBits())
 	for _, s := range sources {
-		name := fmt.Sprintf("%s of tier %d", s.Kind(), j.Tier)
+		name := fmt.Sprintf("%s of tier %d", s.kind, j.Tier)
 		if j.Step == step.Final {
 			name = "the table"
 		}
@@ -160,7 +160,7 @@ func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
 				if err != nil {
 					return err
 				}
-				_, err = w.Write(appendLines(nil, m.g, s.Kind(), rows))
+				_, err = w.Write(appendLines(nil, m.g, s.kind, rows))
 				return err
 			}})
 		}

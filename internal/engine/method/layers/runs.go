@@ -67,15 +67,14 @@ func Absorb(runs []int64, rows int64) (n int) {
 
 // LoadRuns returns the newest rows of an interval in runs, in the memory of dst, sorted.
 func (l *Loader) LoadRuns(dst []Row, runs []*Source, in Interval) (_ []Row, err error) {
-	if len(runs) == 0 {
-		return dst[:0], nil
-	}
-	if dst, err = l.Load(dst, runs[0], in); err != nil {
-		return dst, err
-	}
-	for _, run := range runs[1:] {
+	dst = dst[:0]
+	for _, run := range runs {
 		if l.newer, err = l.Load(l.newer, run, in); err != nil {
 			return dst, err
+		}
+		if len(dst) == 0 {
+			dst, l.newer = l.newer, dst
+			continue
 		}
 		l.union = unionOf(l.union[:0], dst, l.newer)
 		dst, l.union = l.union, dst

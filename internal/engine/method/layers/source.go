@@ -115,14 +115,8 @@ func (s *Source) Close() error {
 	return errors.Join(errs...)
 }
 
-// Kind returns the kind of the rows.
-func (s *Source) Kind() Kind { return s.kind }
-
 // Rows returns the number of rows.
 func (s *Source) Rows() int64 { return s.rows }
-
-// Files returns the number of files that contain rows.
-func (s *Source) Files() int { return len(s.files) }
 
 // Runs returns the number of sorted runs in all files.
 func (s *Source) Runs() (n int) {

@@ -33,6 +33,26 @@ func TestShardErrors(t *testing.T) {
 			t.Errorf("file %d: %v, want %v", i, err, errUnclosed)
 		}
 	}
+	closed := 0
+	_, err := newShard(func(name string) (io.WriteCloser, error) {
+		if IsStates(name) {
+			return nil, errUnclosed
+		}
+		return closer(func() { closed++ }), nil
+	}, g, 0, Writes{Shards: true, States: true}, 0, true, false)
+	if !errors.Is(err, errUnclosed) || closed != 1 {
+		t.Errorf("no file of states: %v, %d files are closed", err, closed)
+	}
+}
+
+// A closer is a file that discards what is written, and calls the function when it is closed.
+type closer func()
+
+func (closer) Write(b []byte) (int, error) { return len(b), nil }
+
+func (c closer) Close() error {
+	c()
+	return nil
 }
 
 // sender returns the work of a job with two parts, and a worker of it.

@@ -80,8 +80,10 @@ func newShard(create createFunc, g game.Game, tier int, writes Writes, i int, pa
 	if w := add(writes.Shards && table && writes.Shard == Values, jobdir.ShardName(jobdir.TablePart, i), Values); w != nil {
 		w.chunk.SetCoded()
 	}
-	add(writes.States, statesName(i), States)
-	return s, err
+	if add(writes.States, statesName(i), States); err != nil {
+		return nil, s.Finish(err)
+	}
+	return s, nil
 }
 
 // Append writes a chunk, which must come after all written before.

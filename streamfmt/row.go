@@ -1,7 +1,6 @@
 package streamfmt
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -59,7 +58,7 @@ func ParseRow(line []byte, width int) (r Row, kind CellKind, want string) {
 		return r, Predecessors, ""
 	}
 	var ok bool
-	times := uint64(1)
+	var times uint64
 	if string(word) == "d" {
 		return r, Messages, ""
 	}
@@ -70,15 +69,13 @@ func ParseRow(line []byte, width int) (r Row, kind CellKind, want string) {
 		}
 		return r, Predecessors, ""
 	case 'm':
-		kind, word = Messages, word[1:]
-		if digits, after, ok := bytes.Cut(word, []byte{'x'}); ok {
-			word = digits
-			if times = parseNumber(after, MaxRowTimes); times < 2 {
-				return r, kind, fmt.Sprintf("after m, a value and x a number of 2 to %d", MaxRowTimes)
-			}
+		kind = Messages
+		if word, times, want = cutTimes(word[1:], MaxRowTimes); want != "" {
+			return r, kind, want
 		}
+		times = max(1, times)
 	default:
-		kind, times = Values, 0
+		kind = Values
 	}
 	if r.Word = parseNumber(word, maxRowValue); r.Word == 0 && string(word) != "0" {
 		return r, kind, fmt.Sprintf("after the tab p and a key, a value of 0 to %d, m and such a value, or d", maxRowValue)

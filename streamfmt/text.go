@@ -212,18 +212,25 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	rec.Kind = Done
 	if value[0] == 'm' {
 		rec.Kind = Message
-		value = value[1:]
-		if digits, times, ok := bytes.Cut(value, []byte{'x'}); ok {
-			value = digits
-			if rec.Times = byte(parseNumber(times, MaxTimes)); rec.Times < 2 {
-				return rec, fmt.Sprintf("after m, a value and x a number of 2 to %d", MaxTimes)
-			}
+		var times uint64
+		if value, times, want = cutTimes(value[1:], MaxTimes); want != "" {
+			return rec, want
 		}
+		rec.Times = byte(times)
 	}
 	if rec.Value = byte(parseNumber(value, 255)); rec.Value == 0 {
 		return rec, "a value of 1 to 255 after the tab, or m and such a value"
 	}
 	return rec, ""
+}
+
+// cutTimes cuts the number of moves, of 2 to most, off the text of a message; 0: there is none.
+func cutTimes(text []byte, most uint64) (value []byte, times uint64, want string) {
+	value, digits, ok := bytes.Cut(text, []byte{'x'})
+	if times = parseNumber(digits, most); ok && times < 2 {
+		want = fmt.Sprintf("after m, a value and x a number of 2 to %d", most)
+	}
+	return value, times, want
 }
 
 // cutKey parses the key of width digits at the beginning of a line. rest is the part after the

@@ -68,15 +68,15 @@ func Shards(fsys store.FS, name string) (shards []string, err error) {
 	return shards, err
 }
 
-// Parts lists the shards of a directory of a game in order of name, after checking them
-// against its seal, see store.OpenDir. If dir is a packed file, the result is that file; if it does not exist,
-// its Shards.
-func Parts(fsys store.FS, dir, game string) ([]string, error) {
-	return new(Seals).Parts(fsys, dir, game)
+// Parts is List for the shards of a directory.
+func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
+	return s.List(fsys, dir, game, store.PartPrefix)
 }
 
-// Parts is the function Parts, and caches the seal.
-func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
+// List lists the files of a directory of a game with a prefix in order of name, after checking all of its files
+// against its seal, see store.OpenDir, which it caches. If dir is a packed file, the result is that file; if it does not exist,
+// its Shards.
+func (s *Seals) List(fsys store.FS, dir, game, prefix string) ([]string, error) {
 	if !IsText(dir) {
 		if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 			return []string{dir}, err
@@ -94,7 +94,7 @@ func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
 	s.cache(dir, seal)
 	var parts []string
 	for _, name := range names {
-		if strings.HasPrefix(name, store.PartPrefix) {
+		if strings.HasPrefix(name, prefix) {
 			parts = append(parts, path.Join(dir, name))
 		}
 	}

@@ -100,7 +100,7 @@ func TestOpenLines(t *testing.T) {
 		}
 		source, err := layers.OpenInbox([]*layers.Dir{open(name)}, step.At(2, 0), kind)
 		if kind == layers.Predecessors {
-			source, err = layers.OpenPart(open(name), 2, kind)
+			source, err = layers.Open(store.Local{}, g, kind, 2, filepath.Join(dir, name))
 		}
 		must.OK(t, err)
 		var want []byte

@@ -65,23 +65,25 @@ func passName(forward bool, at step.Stage) string {
 // eachPass calls do for the directory of each pass over a tier in one direction, in the order of the passes: those that
 // receive messages from the ones before, which do returns.
 func eachPass(tier int, forward bool, do func(name string, at step.Stage) (receivers []int, err error)) error {
-	now, stages := step.At(tier, 0), []step.Stage{step.At(tier, 0)}
-	for {
+	var all []int
+	for now, more := step.At(tier, 0), true; more; now, more = nextPass(now, all) {
 		receivers, err := do(passName(forward, now), now)
 		if err != nil {
 			return err
 		}
-		for _, to := range receivers {
-			if to := step.Stage(to); to.Tier() == tier && to > now {
-				stages = append(stages, to)
-			}
-		}
-		stages = slices.DeleteFunc(stages, func(to step.Stage) bool { return to <= now })
-		if len(stages) == 0 {
-			return nil
-		}
-		now = slices.Min(stages)
+		all = append(all, receivers...)
 	}
+	return nil
+}
+
+// nextPass returns the first pass over the tier of now that comes after it and is one of the receivers.
+func nextPass(now step.Stage, receivers []int) (next step.Stage, ok bool) {
+	for _, to := range receivers {
+		if to := step.Stage(to); to.Tier() == now.Tier() && to > now && (!ok || to < next) {
+			next, ok = to, true
+		}
+	}
+	return next, ok
 }
 
 // setRuns sets the states that a job reads. It absorbs some if the job writes about the given number of rows.
@@ -246,16 +248,13 @@ func (r *run) passNames(of *outputs, tier int) (names []string, err error) {
 
 // next returns the next stage that receives rows, and the directories that have them; 0: there is none.
 func (c *chain) next() (next step.Stage, inbox []runner.Sender, err error) {
-	now := c.done[len(c.done)-1].stage
+	var all []int
 	for _, o := range c.done {
-		for _, to := range o.receivers {
-			if to := step.Stage(to); to.Tier() == c.tier && to > now && (next == 0 || to < next) {
-				next = to
-			}
-		}
+		all = append(all, o.receivers...)
 	}
+	next, ok := nextPass(c.done[len(c.done)-1].stage, all)
 	for _, o := range c.done {
-		if next == 0 || !o.sendsTo(next) {
+		if !ok || !o.sendsTo(next) {
 			continue
 		}
 		if o.box == nil { // they have been received, by a directory that is gone

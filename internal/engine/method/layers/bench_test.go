@@ -55,7 +55,7 @@ func BenchmarkLoad(b *testing.B) {
 				must.OK(b, w.Append(rows))
 			}
 			must.OK(b, w.Finish(nil))
-			s := must.Get(layers.OpenFile(store.Local{}, name, g, 1, layers.Predecessors, nil))(b)
+			s := must.Get(layers.Open(store.Local{}, g, layers.Predecessors, 1, name))(b)
 			defer s.Close()
 			var l layers.Loader
 			for i := range b.N {

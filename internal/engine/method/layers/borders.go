@@ -1,11 +1,12 @@
 package layers
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -63,37 +64,16 @@ func spansOf(fsys store.FS, like string, g game.Game) (spans []span, err error) 
 	if like == "" {
 		return nil, nil
 	}
-	parts, err := jobdir.Parts(fsys, like, g.Spec())
-	if err != nil {
-		return nil, err
+	files, err := filesOf(fsys, like, store.PartPrefix, g)
+	for _, f := range files {
+		err = cmp.Or(err, f.eachStage(func(_ step.Stage, s *Source) error {
+			for c := range s.cells() {
+				spans = append(spans, span{c.First, c.Last, uint64(c.Records)})
+			}
+			return nil
+		}))
 	}
-	for _, name := range parts {
-		some, err := (&file{fsys: fsys, name: name, g: g}).spans()
-		if err != nil {
-			return nil, err
-		}
-		spans = append(spans, some...)
-	}
-	return spans, nil
-}
-
-// spans returns the spans of a shard.
-func (f *file) spans() (spans []span, err error) {
-	f, err = f.open()
-	if err != nil {
-		return nil, err
-	}
-	defer f.close()
-	for _, tier := range f.pack.Stages {
-		cells, err := f.pack.Cells(tier)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range cells {
-			spans = append(spans, span{c.First, c.Last, uint64(c.Records)})
-		}
-	}
-	return spans, nil
+	return spans, err
 }
 
 // portion returns of·i/n, rounded down, without overflow; i is at most n.

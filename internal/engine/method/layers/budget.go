@@ -72,10 +72,10 @@ func (w workerMemory) plan(m inline.Memory, tiers int, read, sources []*Source) 
 	files := 0
 	for _, s := range read {
 		rows += s.Rows()
-		files += s.Files()
+		files += len(s.files)
 	}
 	for _, s := range sources {
-		left -= s.Files()*fileMemory + s.Cells()*cellMemory
+		left -= len(s.files)*fileMemory + s.Cells()*cellMemory
 	}
 	beside := files * streamfmt.CellRows / 2 // excess rows of an interval, from cells that cross its borders
 	least := max(leastRows, files*rowsOfFile)

@@ -18,14 +18,10 @@ type rowCheck struct {
 	draws bool // whether play may never end
 }
 
-func newRowCheck(g game.Game, tier int) rowCheck {
-	return rowCheck{g: g, tier: tier, draws: !game.IsAcyclic(g)}
-}
-
 // eachRow calls do for every line of in, which is called source in errors. Each line must
 // be a row of one of the given kinds and, if check is not nil, valid by the rules. do
 // returns a description of what it expected instead of the row, or an error.
-func eachRow(in io.Reader, source string, width int, check *rowCheck, kinds []Kind, do func(line []byte, row Row, kind Kind) (want string, err error)) error {
+func eachRow(in io.Reader, source string, width int, check *rowCheck, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
 	r := streamfmt.NewLineReader(in, source)
 	return r.Each(func(line []byte) (err error) {
 		row, kind, want := streamfmt.ParseRow(line, width)
@@ -39,7 +35,7 @@ func eachRow(in io.Reader, source string, width int, check *rowCheck, kinds []Ki
 			want = check.row(row, kind)
 		}
 		if want == "" {
-			want, err = do(line, row, kind)
+			want, err = do(row, kind)
 		}
 		if want != "" {
 			err = r.Errorf(want, line)

@@ -3,7 +3,6 @@ package layers
 import (
 	"cmp"
 	"iter"
-	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -27,19 +26,13 @@ func OutboxName(i int) string { return jobdir.FileName(store.OutboxPrefix, i) }
 // IsStates reports whether a file of a directory has states.
 func IsStates(name string) bool { return strings.HasPrefix(name, statesPrefix) }
 
-// A Dir is the directory of a job, verified against its seal. Each packed outbox file takes
-// some 48 bytes of memory for each stage that receives messages from it.
-type Dir struct {
-	Path                 string
-	parts, boxes, states []*file
-}
-
-// A file is a file of rows of a game, from a directory or from the table.
+// A file is a file of rows of a game, from the directory of a job or from the table.
 type file struct {
 	fsys store.FS
 	name string // including its path
 	seal *store.SealedFile
 	g    game.Game
+	sent bool // it has rows of several stages, in runs, as an outbox writes them; otherwise sorted ones of a tier
 
 	pack   *streamfmt.File // nil before the file is first opened
 	isOpen bool
@@ -50,24 +43,61 @@ type file struct {
 // A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
 type run struct{ from, to int }
 
-// findRuns finds the runs of cells.
-func (f *file) findRuns() {
-	f.runs = f.runs[:0]
-	from := 0
+// filesOf returns the files with a prefix in the directory of a job of a game, or those of a tier of the table. If one does
+// not match its seal or belongs to another game, the error is a *store.DamageError.
+func filesOf(fsys store.FS, name, prefix string, g game.Game) (files []*file, err error) {
+	var seals jobdir.Seals
+	names, err := seals.List(fsys, name, g.Spec(), prefix)
+	for _, name := range names {
+		seal, err := seals.Of(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, &file{fsys: fsys, name: name, seal: seal, g: g, sent: prefix == store.OutboxPrefix})
+	}
+	return files, err
+}
+
+// locate finds the cells of a stage in the open file, and their runs. The keys of a sorted file come after those of the one
+// before, if there is one.
+func (f *file) locate(at step.Stage, kind Kind, before *file) error {
+	only := int(at)
+	if f.sent {
+		only = -1
+	}
+	err := jobdir.Expect(f.pack, f.g, only, kind)
+	if err == nil {
+		f.cells, err = f.pack.Cells(int(at))
+	}
+	if err != nil {
+		return err
+	}
+	f.runs = nil
+	from, twice := 0, false // whether a key may be there twice that must not
 	for i := 1; i <= len(f.cells); i++ {
 		if i == len(f.cells) || f.cells[i].First < f.cells[i-1].Last {
 			f.runs = append(f.runs, run{from, i})
 			from = i
+		} else if f.cells[i].First == f.cells[i-1].Last {
+			twice = twice || kind == Values || kind == States
 		}
 	}
+	switch {
+	case f.sent || len(f.cells) == 0:
+	case len(f.runs) > 1 || twice:
+		return &store.DamageError{Name: f.name, Reason: "its keys do not ascend"}
+	case before != nil && f.cells[0].First <= before.cells[len(before.cells)-1].Last:
+		return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the previous shard"}
+	}
+	return nil
 }
 
 // touching yields the numbers of the cells that may contain keys of an interval, ascending.
-func (f *file) touching(sh Interval) iter.Seq[int] {
+func (f *file) touching(in Interval) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for _, r := range f.runs {
-			at := r.from + sort.Search(r.to-r.from, func(i int) bool { return f.cells[r.from+i].Last >= sh.First })
-			for ; at < r.to && f.cells[at].First <= sh.Last; at++ {
+			at := r.from + sort.Search(r.to-r.from, func(i int) bool { return f.cells[r.from+i].Last >= in.First })
+			for ; at < r.to && f.cells[at].First <= in.Last; at++ {
 				if !yield(at) {
 					return
 				}
@@ -76,54 +106,14 @@ func (f *file) touching(sh Interval) iter.Seq[int] {
 	}
 }
 
-// OpenDir opens the directory of a job of a game. If a file does not match the seal or
-// belongs to another game, the error is a *store.DamageError or a *streamfmt.FormatError.
-func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
-	seal, names, err := store.OpenDir(fsys, dir, g.Spec())
-	if err != nil {
-		return nil, err
-	}
-	d := &Dir{Path: dir}
-	for i, name := range names {
-		f := &file{fsys: fsys, name: path.Join(dir, name), g: g}
-		if seal != nil {
-			f.seal = &seal.Files[i] // store.OpenDir returns the names of these
-		}
-		switch {
-		case strings.HasPrefix(name, store.PartPrefix):
-			d.parts = append(d.parts, f)
-		case IsStates(name):
-			d.states = append(d.states, f)
-		case strings.HasPrefix(name, store.OutboxPrefix):
-			if f, err = f.box(); err != nil {
-				return nil, err
-			}
-			d.boxes = append(d.boxes, f)
-		}
-	}
-	return d, nil
-}
-
-// box reads which stages receive messages from an outbox file.
-func (f *file) box() (*file, error) {
-	opened, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	return opened, opened.close()
-}
-
-// sendsTo reports whether an outbox file contains messages to a stage.
-func (f *file) sendsTo(to step.Stage) bool {
-	_, ok := slices.BinarySearch(f.pack.Stages, int(to))
-	return ok
-}
-
-// open opens the file, and returns an open copy that the caller must close.
+// open opens the file, and returns an open copy that the caller must close. The copy of an open file shares its reader.
 func (f *file) open() (*file, error) {
 	o := *f
 	o.isOpen = true
-	if o.pack == nil {
+	switch {
+	case f.isOpen:
+		return &o, nil
+	case f.pack == nil:
 		var err error
 		o.pack, err = jobdir.OpenPacked(o.fsys, o.name, o.seal)
 		return &o, err
@@ -153,6 +143,55 @@ func (f *file) with(do func(f *file) error) error {
 		return err
 	}
 	return cmp.Or(do(o), o.close())
+}
+
+// eachStage calls do for the rows of each stage in the file, once if it has no rows.
+func (f *file) eachStage(do func(at step.Stage, s *Source) error) error {
+	return f.with(func(f *file) error {
+		stages := f.pack.Stages
+		if len(stages) == 0 {
+			stages = []int{0}
+		}
+		for _, stage := range stages {
+			s := &Source{kind: f.pack.Kind}
+			err := s.add(step.Stage(stage), f)
+			if err == nil {
+				err = do(step.Stage(stage), s)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A Dir is the directory of a job that sends messages. It takes some 48 bytes of memory for each stage that receives messages
+// from one of its files.
+type Dir struct {
+	Path  string
+	boxes []*file
+}
+
+// OpenDir opens the directory of a job of a game.
+func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
+	boxes, err := filesOf(fsys, dir, store.OutboxPrefix, g)
+	for i, f := range boxes {
+		if f, err = f.open(); err == nil {
+			err = f.close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		boxes[i] = f
+	}
+	return &Dir{dir, boxes}, err
+}
+
+// sendsTo reports whether an outbox file contains messages to a stage.
+func (f *file) sendsTo(to step.Stage) bool {
+	_, ok := slices.BinarySearch(f.pack.Stages, int(to))
+	return ok
 }
 
 // Receivers returns the numbers of the stages that receive messages from the directory, ascending: those of tiers, then

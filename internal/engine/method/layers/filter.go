@@ -9,9 +9,9 @@ import (
 	"math"
 	"path"
 	"slices"
+	"sort"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -30,15 +30,15 @@ type filter struct {
 	*step.Writer
 	g      game.Game
 	o      step.Options
-	rows   int  // limit of rows in memory, and in the outbox
+	limit  int  // of rows in memory, and in the outbox
 	pairs  bool // mapper and reducer exchange pairs, see mapInputs, and a shard is a packed file
 	check  rowCheck
 	sorter sorter
 }
 
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
-	rows := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, rows: rows, pairs: o.Packed(), check: newRowCheck(g, o.Tier)}
+	limit := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, limit: limit, pairs: o.Packed(), check: rowCheck{g: g, tier: o.Tier, draws: !game.IsAcyclic(g)}}
 }
 
 // Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of
@@ -109,7 +109,7 @@ func (f *filter) write(rows []Row, kind Kind) error {
 // each calls do for every row of in, which must be valid and of one of the given kinds. do
 // returns a description of what it expected instead, or an error.
 func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (want string, err error)) error {
-	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(_ []byte, row Row, kind Kind) (string, error) {
+	return eachRow(in, f.o.Source, f.Width, &f.check, kinds, func(row Row, kind Kind) (string, error) {
 		f.In++
 		return do(row, kind)
 	})
@@ -118,13 +118,11 @@ func (f *filter) each(in io.Reader, kinds []Kind, do func(row Row, kind Kind) (w
 // mapRows passes rows on. If Options.Combine is set, it merges them and prints them in
 // sorted runs.
 func (f *filter) mapRows(in io.Reader, kinds ...Kind) error {
+	if !f.o.Combine {
+		f.limit = 1
+	}
 	add, emit := f.collect(f.write)
-	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) {
-		if !f.o.Combine {
-			return "", f.write([]Row{row}, kind)
-		}
-		return "", add(row, kind)
-	})
+	err := f.each(in, kinds, func(row Row, kind Kind) (string, error) { return "", add(row, kind) })
 	if err != nil {
 		return err
 	}
@@ -150,7 +148,7 @@ func (f *filter) collect(write func(rows []Row, kind Kind) error) (add func(row 
 	}
 	add = func(row Row, kind Kind) error {
 		held[kind] = append(held[kind], row)
-		if n++; n < f.rows {
+		if n++; n < f.limit {
 			return nil
 		}
 		return emit()
@@ -177,200 +175,123 @@ func (f *filter) mapFinal(in io.Reader) error {
 // its partition, which together are all of these keys.
 type reducer struct {
 	*filter
-	name   string
-	writes Writes
-	kernel Kernel
-	shard  *PartWriter // nil: the output is the only form of it, or the step writes none
-	table  *PartWriter // the shard of the table; nil: the step writes none
-	states *PartWriter // nil: the step writes none
-	stored storedRows
-	loader Loader
-	cuts   []Interval // the rest of the partition; a batch ends where one of them does
-	union  []Row
+	worker
+	shard shard
+	out   chunk
+	cuts  []Interval // the rest of the partition; a batch ends where one of them does
 
-	// The batch.
-
-	rows  Rows
-	first int64    // number of the first line
-	keys  []uint64 // the key of each line
+	held  Rows     // received, and not yet in a batch
+	keys  []uint64 // the key of each line since the last flush
+	first int64    // the number of the first of these lines
 }
 
 // reduceRows reads rows in batches, adds the stored states, and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
-	writes := WritesOf(name, f.g, f.o.Tier)
-	box := NewOutboxWriter(func() (io.WriteCloser, error) { return f.o.Create(OutboxName(f.o.Part)) }, f.g, writes.Sent)
-	outbox := NewOutbox(f.g, writes.Sent, f.rows, box.Append)
-	r := &reducer{filter: f, name: name, writes: writes, first: 1}
-	err := r.open(outbox)
-	if err == nil {
-		err = r.reduce(in)
+	at, writes := step.At(f.o.Tier, f.o.Pass), WritesOf(name, f.g, f.o.Tier)
+	r := &reducer{filter: f, first: 1}
+	stored, err := openStored(f.o.FS, f.o.Edges, f.o.Runs, f.o.Absorb, f.g, f.o.Tier)
+	if err != nil {
+		return err
 	}
-	for _, file := range []*PartWriter{r.shard, r.table, r.states} {
-		if file != nil {
-			err = file.Finish(err)
+	box := NewOutboxWriter(func() (io.WriteCloser, error) { return f.o.Create(OutboxName(f.o.Part)) }, f.g, writes.Sent)
+	var outbox Outbox
+	outbox.Reset(f.g, writes.Sent, f.limit, box.Append)
+	r.worker = worker{writes: writes, stored: stored, kernel: NewKernel(name, f.g, at, &outbox)}
+	for _, in := range cutAt(f.o.Borders, max(1, f.limit/4), stored.absorbed...) { // a position has several other rows beside its state
+		if part := sort.Search(len(f.o.Borders), func(i int) bool { return in.First < f.o.Borders[i] }); part == f.o.Part || len(f.o.Borders) == 0 {
+			r.cuts = append(r.cuts, in)
 		}
 	}
+	r.shard, err = newShard(f.o.Create, f.g, f.o.Tier, writes, f.o.Part, f.pairs || f.o.ByHand, f.pairs)
+	switch {
+	case err != nil:
+	case f.pairs:
+		err = r.readPairs(in)
+	default:
+		err = r.readLines(name, in)
+	}
 	if err == nil {
+		err = r.flush(math.MaxUint64)
+	}
+	if err = r.shard.Finish(err); err == nil {
 		err = outbox.Flush()
 	}
 	if err = box.Finish(err); err == nil && f.o.ByHand {
 		err = f.writeSentLines()
 	}
-	if r.kernel != nil {
-		n := r.kernel.Counted()
-		n.In, n.Records = f.In, f.Records
-		f.Counters = n
-	}
-	return errors.Join(err, r.stored.Close())
+	n := r.kernel.Counted()
+	n.In, n.Records = f.In, f.Records
+	f.Counters = n
+	return errors.Join(err, CloseAll(stored.all()))
 }
 
-// open opens what the reducer reads and writes beside its input and output.
-func (r *reducer) open(out *Outbox) (err error) {
-	at := step.At(r.o.Tier, r.o.Pass)
-	if r.stored, err = openStored(r.o.FS, r.o.Edges, r.o.Runs, r.o.Absorb, r.g, r.o.Tier); err != nil {
-		return err
+// place returns a description of what was expected if not all keys from first to last are in the rest of the partition.
+func (r *reducer) place(first, last uint64) (want string) {
+	if n := len(r.cuts); n > 0 && r.cuts[0].First <= first && last <= r.cuts[n-1].Last {
+		return ""
 	}
-	r.kernel = NewKernel(r.name, r.g, at, out, len(r.stored.Absorbed) > 0)
-	r.rows.Edges = func(decided []Row, do func(i int, predecessor game.Position) error) error {
-		return r.stored.EachEdge(&r.loader, decided, do)
-	}
-	first, last, empty := r.partition()
-	for _, cut := range Cut(r.rowsAtOnce(), r.stored.Absorbed...) {
-		if !empty && cut.Last >= first && cut.First <= last {
-			r.cuts = append(r.cuts, Interval{First: max(cut.First, first), Last: min(cut.Last, last)})
-		}
-	}
-	if r.writes.States {
-		r.states, err = r.create(statesName(r.o.Part), States)
-	}
-	if r.writes.Shards && (r.pairs || r.o.ByHand) && err == nil {
-		r.shard, err = r.create(jobdir.PartName(r.o.Part), r.writes.Shard)
-	}
-	if r.writes.Shards && r.writes.Shard == Values && r.pairs && err == nil {
-		var file io.WriteCloser
-		if file, err = r.o.Create(jobdir.ShardName(jobdir.TablePart, r.o.Part)); err == nil {
-			r.table = newTableWriter(file, r.g, r.o.Tier)
-		}
-	}
-	return err
+	return fmt.Sprintf("a key of partition %d (see --borders), in ascending order", r.o.Part)
 }
 
-// create creates a file of rows of a kind.
-func (r *reducer) create(name string, kind Kind) (*PartWriter, error) {
-	file, err := r.o.Create(name)
-	if err != nil {
-		return nil, err
-	}
-	return NewPartWriter(file, r.g, r.o.Tier, kind), nil
-}
-
-// rowsAtOnce returns how many absorbed states a batch has at most: a position has several other rows.
-func (r *reducer) rowsAtOnce() int { return max(1, r.filter.rows/4) }
-
-// partition returns the keys of the reducer, from first to last; empty: it has none.
-func (r *reducer) partition() (first, last uint64, empty bool) {
-	borders, part := r.o.Borders, r.o.Part
-	last = math.MaxUint64
-	if part > 0 && part <= len(borders) {
-		first = borders[part-1]
-	}
-	if part < len(borders) {
-		last = borders[part] - 1
-		empty = borders[part] == 0
-	}
-	return first, last, empty
-}
-
-// reduce reads all batches.
-func (r *reducer) reduce(in io.Reader) error {
-	each := func(do func(row Row, kind Kind) (want string, err error)) error {
-		if r.pairs {
-			return r.eachPaired(in, do)
-		}
-		return r.each(in, reads(r.name, game.Loops(r.g, r.o.Tier)), do)
-	}
-	err := each(func(row Row, kind Kind) (string, error) {
-		if r.name == step.Init && row.Key != Start(r.g)[0].Key {
-			return "the initial position", nil
-		}
+// readLines reads rows as lines.
+func (r *reducer) readLines(name string, in io.Reader) error {
+	return r.each(in, reads(name, game.Loops(r.g, r.o.Tier)), func(row Row, kind Kind) (string, error) {
 		n := len(r.keys)
-		if n > 0 && row.Key < r.keys[n-1] {
+		switch want := r.place(row.Key, row.Key); {
+		case name == step.Init && row.Key != Start(r.g)[0].Key:
+			return "the initial position", nil
+		case n > 0 && row.Key < r.keys[n-1]:
 			return step.WantSorted, nil
-		}
-		for len(r.cuts) > 0 && row.Key > r.cuts[0].Last {
-			if err := r.do(r.cuts[0].Last); err != nil {
-				return "", err
-			}
-			n = 0
-		}
-		if len(r.cuts) == 0 || row.Key < r.cuts[0].First {
-			return fmt.Sprintf("a key of partition %d (see --borders), in ascending order", r.o.Part), nil
-		}
-		if n >= r.filter.rows && row.Key > r.keys[n-1] {
-			if err := r.do(r.keys[n-1]); err != nil {
+		case want != "":
+			return want, nil
+		case n >= r.limit && row.Key > r.keys[n-1]:
+			if err := r.flush(row.Key - 1); err != nil {
 				return "", err
 			}
 		}
-		r.keys = append(r.keys, row.Key)
-		if kind == Messages {
-			r.rows.Messages = append(r.rows.Messages, row)
-		} else {
-			r.rows.Predecessors = append(r.rows.Predecessors, row)
-		}
+		of := r.held.of(kind)
+		r.keys, *of = append(r.keys, row.Key), append(*of, row)
 		return "", nil
 	})
-	for len(r.cuts) > 0 && err == nil {
-		err = r.do(r.cuts[0].Last)
-	}
-	return err
 }
 
-// do reduces the batch, which ends with the key last of the next interval.
-func (r *reducer) do(last uint64) (err error) {
-	rows, in := &r.rows, Interval{First: r.cuts[0].First, Last: last}
-	if r.cuts[0].Last == last {
-		r.cuts = r.cuts[1:]
-	} else {
-		r.cuts[0].First = last + 1
-	}
-	r.sorter.sort(rows.Predecessors)
-	r.sorter.sort(rows.Messages)
-	of := rows.Messages
-	if r.writes.Sent == Predecessors {
-		of = rows.Predecessors
-	}
-	if err := r.stored.Load(&r.loader, in, of); err != nil {
-		return err
-	}
-	rows.Known = r.stored.Known
-	if err := r.kernel.Do(rows); err != nil {
-		return r.located(err)
-	}
-	if r.writes.States {
-		r.union = r.stored.With(r.union[:0], rows.States)
-		if !r.writes.Shards {
-			r.Records += int64(len(r.union))
+// flush passes all rows with keys up to last to the kernel, and writes what it makes of them.
+func (r *reducer) flush(last uint64) error {
+	rest := r.held
+	r.loader.sorter.sort(rest.Predecessors)
+	r.loader.sorter.sort(rest.Messages)
+	for len(r.cuts) > 0 && r.cuts[0].First <= last {
+		in := r.cuts[0]
+		if in.Last <= last {
+			r.cuts = r.cuts[1:]
+		} else {
+			in.Last, r.cuts[0].First = last, last+1
 		}
-		if err := r.states.Append(r.union); err != nil {
+		r.rows.Predecessors, r.rows.Messages = upTo(&rest.Predecessors, in.Last), upTo(&rest.Messages, in.Last)
+		if err := r.do(in, &r.out); err != nil {
+			return r.located(err)
+		}
+		if err := r.shard.Append(&r.out); err != nil {
+			return err
+		}
+		if r.pairs || !r.writes.Shards {
+			r.Records += r.out.records(r.writes)
+		} else if err := r.write(r.out.rows, r.writes.Shard); err != nil {
 			return err
 		}
 	}
-	made := rows.Made(r.writes.Shard)
-	for _, file := range []*PartWriter{r.shard, r.table} {
-		if err == nil && file != nil {
-			err = file.Append(made)
-		}
-	}
-	switch {
-	case err != nil || !r.writes.Shards:
-	case r.pairs:
-		r.Records += int64(len(made))
-	default:
-		err = r.write(made, r.writes.Shard)
-	}
+	r.held.Predecessors = append(r.held.Predecessors[:0], rest.Predecessors...)
+	r.held.Messages = append(r.held.Messages[:0], rest.Messages...)
 	r.first += int64(len(r.keys))
-	r.keys, rows.Predecessors, rows.Messages = r.keys[:0], rows.Predecessors[:0], rows.Messages[:0]
-	return err
+	r.keys = r.keys[:0]
+	return nil
+}
+
+// upTo removes the rows with keys up to last from the beginning of sorted rows, and returns them.
+func upTo(rows *[]Row, last uint64) (of []Row) {
+	n := sort.Search(len(*rows), func(i int) bool { return (*rows)[i].Key > last })
+	of, *rows = (*rows)[:n:n], (*rows)[n:]
+	return of
 }
 
 // located adds the line number to an error of a kernel. An error about a position gets the
@@ -390,9 +311,9 @@ func (r *reducer) located(err error) error {
 
 // writeSentLines writes the messages of a reducer, if there are any, as lines.
 func (f *filter) writeSentLines() error {
-	box := &file{fsys: f.o.FS, name: path.Join(f.o.Output, OutboxName(f.o.Part)), g: f.g}
+	box := &file{fsys: f.o.FS, name: path.Join(f.o.Output, OutboxName(f.o.Part)), g: f.g, sent: true}
 	if _, err := f.o.FS.Stat(box.name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return box.writeSent(f.o.Create)
+	return box.writeLines(f.o.Create)
 }

@@ -16,9 +16,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/method/layers"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -78,9 +80,8 @@ func TestSteps(t *testing.T) {
 	for seed := range uint64(6) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		g := testgames.RandomAcyclic(rnd, 1+rnd.IntN(200))
-		r := run{t: t, g: g, dir: t.TempDir(), lines: true, interval: 1 << 20, box: 1 << 20}
-		values := r.all()
-		parts := r.files("part-")
+		dir := solved.Dir(t, g, func(o *solve.Options) { o.KeepAll, o.Lines = true, true })
+		values, parts := valuesIn(t, g, dir), filesIn(t, dir, "part-")
 
 		rows, combine := 1+rnd.IntN(60), seed%2 == 0
 		sent := make(map[int]string) // by tier

@@ -2,49 +2,42 @@ package layers
 
 import (
 	"context"
-	"errors"
 	"io"
+	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// An imageSorter sorts positions together with all their images.
-type imageSorter struct {
-	g       game.Symmetric
-	workers int
-	most    int                            // rows that each of them sorts at a time
-	create  func() (io.WriteCloser, error) // creates the file that it writes
-	fsys    store.FS
-	name    string // of that file
-}
-
-// sort writes the rows of sources of Values, and rows with the same values for all images of their positions. It returns a
-// source for each tier. They share the open file, whose name may be removed.
-func (x *imageSorter) sort(ctx context.Context, sources []*Source) (tiers []*Source, err error) {
-	var all []stretch
-	for _, s := range sources {
-		all = append(all, s.stretches(pieceRows)...)
+// withImages replaces the positions by those with all their images, which have the same values. Workers sort up to most rows
+// at a time into a file, which create creates. It stays open; its name may be removed.
+func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, workers, most int, create createFunc, fsys store.FS, name string) error {
+	of.all = slices.DeleteFunc(of.all, func(i tierInterval) bool { return i.Rows == 0 })
+	if len(of.all) == 0 {
+		return nil
 	}
-	w := NewOutboxWriter(x.create, x.g, Values)
-	outboxes := make(chan *Outbox, x.workers)
-	for range x.workers {
-		outboxes <- NewOutbox(x.g, Values, x.most, w.Append)
+	w := NewOutboxWriter(func() (io.WriteCloser, error) { return create(name) }, g, Values)
+	outboxes := make(chan *Outbox, workers)
+	for range workers {
+		o := new(Outbox)
+		o.Reset(g, Values, most, w.Append)
+		outboxes <- o
 	}
-	err = parallel.Each(ctx, x.workers, len(all), 1, func() func(int) error {
+	err := parallel.Each(ctx, workers, len(of.all), 1, func() func(int) error {
 		var loader Loader
 		var rows []Row
 		var images []game.Position
 		return func(i int) (err error) {
-			if rows, err = loader.stretch(rows, all[i]); err != nil {
+			if rows, err = of.read(&loader, rows, i); err != nil {
 				return err
 			}
-			o, to := <-outboxes, step.At(all[i].Tier(), 0)
+			o, to := <-outboxes, step.At(of.all[i].tier, 0)
 			defer func() { outboxes <- o }()
 			for _, row := range rows {
-				images = x.g.Images(images[:0], row.Key)
+				images = g.Images(images[:0], row.Key)
 				for _, image := range images {
 					if err := o.Send(to, Row{Key: image, Word: row.Word}); err != nil {
 						return err
@@ -54,27 +47,27 @@ func (x *imageSorter) sort(ctx context.Context, sources []*Source) (tiers []*Sou
 			return nil
 		}
 	})
-	for range x.workers {
+	for range workers {
 		if o := <-outboxes; err == nil {
 			err = o.Flush()
 		}
 	}
 	if err := w.Finish(err); err != nil {
-		return nil, err
+		return err
 	}
-	f, err := (&file{fsys: x.fsys, name: x.name, g: x.g}).open()
+	f, err := (&file{fsys: fsys, name: name, g: g, sent: true}).open()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for tier := range game.LastTier(x.g) + 1 {
-		s, of := &Source{tier: tier, kind: Values}, *f
-		if of.cells, err = s.cellsOf(&of, false); err != nil {
-			return nil, errors.Join(err, f.close())
+	tiers := make(map[int]*Source)
+	of.tier, of.all = func(i int) (*Source, error) { return tiers[i], nil }, nil
+	for _, tier := range f.pack.Stages {
+		s := &Source{kind: Values}
+		if err := s.add(step.At(tier, 0), f); err != nil {
+			return err
 		}
-		if len(of.cells) > 0 {
-			err = s.add(&of)
-		}
-		tiers = append(tiers, s)
+		tiers[tier] = s
+		of.add(tier, s.Runs()*streamfmt.CellRows, s) // at least a cell of each run is read
 	}
-	return tiers, err
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
@@ -23,30 +24,53 @@ import (
 // TestShardErrors checks that an error of closing a file of a shard is one of the shard.
 func TestShardErrors(t *testing.T) {
 	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Layered)
-	create := func(fsys store.FS) io.WriteCloser { return must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t) }
 	part := func(fsys store.FS) *PartWriter {
-		return NewPartWriter(create(fsys), g, 0, Messages)
+		return NewPartWriter(must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t), g, 0, Messages)
 	}
 	full := storetest.Unclosed{FS: store.Local{}, Err: errUnclosed}
-	for name, shard := range map[string]interface{ Finish(error) error }{
-		"rows":   inlineShard{rows: part(full), states: part(store.Local{})},
-		"states": inlineShard{rows: part(store.Local{}), states: part(full)},
-	} {
-		if err := shard.Finish(nil); !errors.Is(err, errUnclosed) {
-			t.Errorf("%s: %v, want %v", name, err, errUnclosed)
+	for i, s := range []shard{{part(full), part(store.Local{})}, {part(store.Local{}), part(full)}} {
+		if err := s.Finish(nil); !errors.Is(err, errUnclosed) {
+			t.Errorf("file %d: %v, want %v", i, err, errUnclosed)
 		}
 	}
+	closed := 0
+	_, err := newShard(func(name string) (io.WriteCloser, error) {
+		if IsStates(name) {
+			return nil, errUnclosed
+		}
+		return closer(func() { closed++ }), nil
+	}, g, 0, Writes{Shards: true, States: true}, 0, true, false)
+	if !errors.Is(err, errUnclosed) || closed != 1 {
+		t.Errorf("no file of states: %v, %d files are closed", err, closed)
+	}
+}
+
+// A closer is a file that discards what is written, and calls the function when it is closed.
+type closer func()
+
+func (closer) Write(b []byte) (int, error) { return len(b), nil }
+
+func (c closer) Close() error {
+	c()
+	return nil
+}
+
+// sender returns the work of a job with two parts, and a worker of it.
+func sender(t *testing.T, fsys store.FS, dir string) (*inlineWork, *inlineWorker) {
+	m := New(must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t))
+	w := &inlineWork{Job: &inline.Job{Job: &runner.Job{Step: step.Possible, FS: fsys, Output: dir, Reducers: 2}}, inlineRunner: &inlineRunner{m: m}, outbox: leastRows}
+	w.openBoxes()
+	w.NewWorker()
+	return w, w.workers[0]
 }
 
 // TestOutboxFinishError checks that an error of creating or of finishing an outbox fails the job: its rows
 // may not be on disk.
 func TestOutboxFinishError(t *testing.T) {
-	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	for _, fsys := range []store.FS{noFiles{}, storetest.Unclosed{FS: store.Local{}, Err: errUnclosed}} {
-		edges := newOutgoing(&inline.Job{Job: &runner.Job{FS: fsys, Output: t.TempDir(), Reducers: 2}}, new(inlineMemory), g, Predecessors)
-		w := edges.newSender(leastRows)
-		must.OK(t, w.Send(1, Row{Key: g.Start(), Word: g.Start()}))
-		if err := edges.finish(nil); !errors.Is(err, errUnclosed) {
+		w, k := sender(t, fsys, t.TempDir())
+		must.OK(t, k.outbox.Send(1, Row{}))
+		if err := w.Close(nil); !errors.Is(err, errUnclosed) {
 			t.Errorf("%T: %v, want %v", fsys, err, errUnclosed)
 		}
 	}
@@ -54,14 +78,12 @@ func TestOutboxFinishError(t *testing.T) {
 
 // TestPartition sends a row from each of two parts by one worker: each part's file gets its own.
 func TestPartition(t *testing.T) {
-	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t)
 	dir := t.TempDir()
-	edges := newOutgoing(&inline.Job{Job: &runner.Job{FS: store.Local{}, Output: dir, Reducers: 2}}, new(inlineMemory), g, Predecessors)
-	w := edges.newSender(leastRows)
+	w, k := sender(t, store.Local{}, dir)
 	for part := range 2 {
-		must.OK(t, errors.Join(w.setPartition(part), w.Send(1, Row{Key: g.Start(), Word: g.Start()})))
+		must.OK(t, errors.Join(k.setPart(part), k.outbox.Send(1, Row{})))
 	}
-	must.OK(t, edges.finish(nil))
+	must.OK(t, w.Close(nil))
 	for part := range 2 {
 		seal, err := jobdir.Seal(store.Local{}, filepath.Join(dir, OutboxName(part)))
 		if seal.Records != 1 || err != nil {
@@ -72,10 +94,9 @@ func TestPartition(t *testing.T) {
 
 // TestCut divides all keys at borders, also at the first and the last key.
 func TestCut(t *testing.T) {
-	var i intervals
-	i.cut(10, []game.Position{0, 5, 6, math.MaxUint64}, nil)
-	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; fmt.Sprint(i.of) != want || i.Tasks != 4 {
-		t.Errorf("%d tasks, %v, want %s", i.Tasks, i.of, want)
+	got := fmt.Sprint(cutAt([]game.Position{0, 5, 6, math.MaxUint64}, 10))
+	if want := "[{0 4 0} {5 5 0} {6 18446744073709551614 0} {18446744073709551615 18446744073709551615 0}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -43,23 +43,25 @@ type Rows struct {
 	States []Row
 	// Values are the output of values, and of solve in a tier without inner moves.
 	Values []Row
-	// Edges calls do for each predecessor of decided[i], for solve and ties.
-	Edges func(decided []Row, do func(i int, predecessor game.Position) error) error
+	// Edges calls do for each row of Predecessors of decided[i], for solve and ties.
+	Edges func(decided []Row, do func(i int, row Row) error) error
 }
 
-// Made returns the rows that a job writes as its shards, which are of the given kind.
-func (r *Rows) Made(kind Kind) []Row {
-	if kind == Values {
-		return r.Values
+// of returns the rows of a kind: of what a job receives, or of what it writes as its shards.
+func (r *Rows) of(kind Kind) *[]Row {
+	switch kind {
+	case Messages:
+		return &r.Messages
+	case Values:
+		return &r.Values
 	}
-	return r.Predecessors
+	return &r.Predecessors
 }
 
 // NewKernel returns the kernel of the job of a step and a stage. It sends messages through out, whose
-// kind must be that of the step's messages. If known is false, solve of a tier without inner moves asks the rules
-// in place of reading Rows.Known.
-func NewKernel(name string, g game.Game, at step.Stage, out *Outbox, known bool) Kernel {
-	k := kernel{g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: at.Tier(), pass: at.Pass(), last: game.LastTier(g), loops: game.Loops(g, at.Tier()), out: out, known: known}
+// kind must be that of the step's messages.
+func NewKernel(name string, g game.Game, at step.Stage, out *Outbox) Kernel {
+	k := kernel{name: name, g: g, values: g.Values(), asked: g, batched: game.IsBatched(g), tier: at.Tier(), pass: at.Pass(), last: game.LastTier(g), loops: game.Loops(g, at.Tier()), out: out}
 	for tier := k.tier; tier <= k.last && !k.draws; tier++ {
 		k.draws = game.Loops(g, tier)
 	}
@@ -68,16 +70,12 @@ func NewKernel(name string, g game.Game, at step.Stage, out *Outbox, known bool)
 	k.layered, _ = g.(game.Layered)
 	k.expander, _ = g.(game.Expander)
 	switch {
-	case name == step.Begin:
-		return &begin{k}
-	case name == step.Values:
-		return &values{k}
+	case step.IsForward(name):
+		return &possible{k}
 	case name == step.Ties || name == step.Solve && k.loops:
-		return &pass{kernel: k}
-	case name == step.Solve:
-		return &solve{k}
+		return &pass{k, nil}
 	}
-	return &possible{kernel: k}
+	return &decide{k}
 }
 
 // A kernel contains what all kernels have in common. It counts the positions written, and how many of them are done
@@ -86,14 +84,14 @@ func NewKernel(name string, g game.Game, at step.Stage, out *Outbox, known bool)
 type kernel struct {
 	step.Counters
 
+	name       string // of the step
 	g          game.Game
 	values     game.Values
 	layered    game.Layered    // nil: one tier
 	symmetric  game.Symmetric  // nil: each position is stored
 	reversible game.Reversible // nil: predecessors are stored
 	expander   game.Expander   // nil: the successors are those of Moves
-	known      bool
-	asked      game.Game // g, with the positions of batch computed
+	asked      game.Game       // g, with the positions of batch computed
 	batched    bool
 	batch      []game.Position
 	tier, pass int
@@ -101,9 +99,10 @@ type kernel struct {
 	loops      bool
 	draws      bool // play from the tier may never end
 	out        *Outbox
+	fresh      []Row // of positions that were asked for
 	moves      []game.Move
 	next       []game.Successor
-	tiers      []int // by index in next, the tier, see endedTier
+	tiers      []int // by index in next, the tier
 	before     []game.Position
 }
 
@@ -115,26 +114,40 @@ func (k *kernel) tierOf(p game.Position) int {
 	return k.layered.Tier(p)
 }
 
-// ask has the first position of rows, which are sorted, computed, and many of the next ones with it. first is true
-// for the first rows of an interval.
-func (k *kernel) ask(rows []Row, first bool) (err error) {
-	if !k.batched || !first && rows[0].Key <= k.batch[len(k.batch)-1] {
-		return nil
-	}
+// ask asks the rules for the positions of sorted rows, one of each, and calls do with the state of each, whose successors are
+// in next. Many positions of a Batched game are computed at a time.
+func (k *kernel) ask(rows []Row, do func(p game.Position, state State) error) error {
 	k.batch = k.batch[:0]
-	for _, r := range rows {
-		if n := len(k.batch); n == 0 || k.batch[n-1] != r.Key {
-			if n == game.BatchSize {
-				break
+	for i, row := range rows {
+		if k.batched && (len(k.batch) == 0 || row.Key > k.batch[len(k.batch)-1]) {
+			k.batch = k.batch[:0]
+			for _, r := range rows[i:] {
+				if n := len(k.batch); n == game.BatchSize {
+					break
+				} else if n == 0 || k.batch[n-1] != r.Key {
+					k.batch = append(k.batch, r.Key)
+				}
 			}
-			k.batch = append(k.batch, r.Key)
+			var err error
+			if k.asked, err = game.BatchOf(k.g, k.batch); err != nil {
+				return err
+			}
+		}
+		if i > 0 && row.Key == rows[i-1].Key {
+			continue
+		}
+		state, err := k.answer(row.Key)
+		if err == nil {
+			err = do(row.Key, state)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	k.asked, err = game.BatchOf(k.g, k.batch)
-	return err
+	return nil
 }
 
-// answer asks the rules for a position that ask has had computed. It sets the successors, each once, and their
+// answer asks the rules for a position. It sets the successors, each once, and their
 // tiers. Which of them the rules decide is not asked for in a game that is Batched.
 func (k *kernel) answer(p game.Position) (State, error) {
 	mover := k.asked.ToMove(p)
@@ -157,7 +170,6 @@ func (k *kernel) answer(p game.Position) (State, error) {
 		switch {
 		case s.Known != 0:
 			known = k.withKnown(known, k.values.Ended(s.Known, k.g.ToMove(s.Position)), mover)
-			tier |= endedTier
 		case tier == k.tier:
 			inner++
 		default:
@@ -211,9 +223,6 @@ next:
 	return all[:n]
 }
 
-// endedTier is added to a tier in kernel.tiers for a successor that the rules decide.
-const endedTier = 1 << 16
-
 // withKnown adds to the bits of a state those for a successor of value v that the rules decide.
 func (k *kernel) withKnown(bits State, v game.Value, mover game.Player) State {
 	switch k.resultOf(v, mover) {
@@ -240,53 +249,34 @@ func (k *kernel) errTier(p, successor game.Position, tier int) error {
 func (k *kernel) Counted() step.Counters { return k.Counters }
 
 // A possible is the kernel of the forward pass: init, possible and mark.
-type possible struct {
-	kernel
-	fresh []Row // one row of each new position
-}
+type possible struct{ kernel }
 
 // Do finds the positions that are not known, and sends them to their successors.
 func (k *possible) Do(r *Rows) error {
 	r.Predecessors, r.States, k.fresh = merge(r.Predecessors, Predecessors), r.States[:0], k.fresh[:0]
 	known := r.Known
-	for i, row := range r.Predecessors {
-		if i > 0 && row.Key == r.Predecessors[i-1].Key {
-			continue
-		}
-		for len(known) > 0 && known[0].Key < row.Key {
-			known = known[1:]
-		}
-		if len(known) == 0 || known[0].Key > row.Key {
+	for _, row := range r.Predecessors {
+		if below(&known, row.Key); len(known) == 0 || known[0].Key > row.Key {
 			k.fresh = append(k.fresh, row)
 		}
 	}
-	for i, row := range k.fresh {
-		if err := k.ask(k.fresh[i:], i == 0); err != nil {
-			return err
-		}
-		state, err := k.answer(row.Key)
-		if err != nil {
-			return err
-		}
-		r.States = append(r.States, Row{Key: row.Key, Word: uint64(state)})
+	return k.ask(k.fresh, func(p game.Position, state State) error {
+		r.States = append(r.States, Row{Key: p, Word: uint64(state)})
 		k.Positions++
 		if len(k.next) == 0 {
 			k.Finished++
 		}
-		if err := k.send(row.Key); err != nil {
-			return err
-		}
-	}
-	return nil
+		return k.send(p)
+	})
 }
 
 // send sends a position to its successors. The row of a successor that the rules decide, or of any in a Reversible game, names
 // no predecessor: none will get its value.
 func (k *possible) send(p game.Position) error {
 	for i, s := range k.next {
-		tier := k.tiers[i] &^ endedTier
+		tier := k.tiers[i]
 		row, to := Row{Key: s.Position, Word: p}, step.At(tier, 0)
-		if k.reversible != nil || tier != k.tiers[i] {
+		if k.reversible != nil || s.Known != 0 {
 			row.Word = s.Position
 		}
 		if tier == k.tier {
@@ -303,42 +293,144 @@ func (k *possible) send(p game.Position) error {
 	return nil
 }
 
-// A solve is the kernel of the retrograde pass over a tier without inner moves.
-type solve struct{ kernel }
+// A decide is the kernel of the retrograde jobs that read all positions of a tier: solve in a tier without inner moves,
+// and, in one with them, begin and values, between which passes decide more positions. A position without a value after them
+// is a draw.
+type decide struct{ kernel }
 
-// Do checks that each position receives one message from each of its successors, and that
-// there is no message to any other position.
-func (k *solve) Do(r *Rows) error {
-	r.Values = r.Values[:0]
-	predecessors, messages, known := r.Predecessors, r.Messages, r.Known
-	for len(predecessors) > 0 {
-		p := predecessors[0].Key
-		state, err := k.stateOf(predecessors, &known, len(r.Values) == 0)
+// Do checks that each position receives one message from each of its successors in later tiers, and that there is no
+// message to any other position. Without states, solve asks the rules.
+func (k *decide) Do(r *Rows) error {
+	known, predecessors, messages := r.Known, r.Predecessors, r.Messages
+	r.Predecessors, r.States, r.Values = r.Predecessors[:0], r.States[:0], r.Values[:0]
+	if k.name == step.Solve && len(known) == 0 {
+		k.fresh = k.fresh[:0]
+		err := k.ask(predecessors, func(p game.Position, state State) error {
+			k.fresh = append(k.fresh, Row{Key: p, Word: uint64(state)})
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		received, err := k.received(p, &messages)
+		known = k.fresh
+	}
+	for _, row := range known {
+		p := row.Key
+		state, err := k.stored(row)
 		if err != nil {
 			return err
 		}
-		v, err := k.value(p, state, received)
+		early, from, received := below(&messages, p), take(&predecessors, p), take(&messages, p)
+		switch {
+		case len(predecessors) > 0 && predecessors[0].Key < p:
+			err = k.errUnstored(predecessors[0].Key)
+		case len(early) > 0 && k.reversible == nil:
+			err = k.errUnknownRecipient(early[0].Key)
+		case k.name == step.Solve && len(from) == 0:
+			err = &PositionError{k.g, p, "a state is stored, but no list of predecessors contains the position"}
+		case state.Value() != 0 && len(received) > 0 && k.reversible == nil:
+			err = &PositionError{k.g, p, "received a message, but the position is terminal"}
+		case state.Value() == 0 && k.name != step.Values:
+			state, err = k.receive(p, state, received)
+		}
 		if err != nil {
 			return err
 		}
-		r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
-		if err := k.sendBack(p, take(&predecessors, p), v, outerTiers); err != nil {
+		k.Positions++
+		v := state.Value()
+		if k.name != step.Begin {
+			k.Finished++
+			r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
+			if k.tier > 0 {
+				err = k.sendBack(p, from, v, false)
+			}
+		} else {
+			if v != 0 {
+				k.Finished++
+				err = k.sendBack(p, from, v, true)
+			}
+			for _, row := range from { // those that are still needed
+				if row.Word != p && (v == 0 || k.tierOf(row.Word) < k.tier) {
+					r.Predecessors = append(r.Predecessors, row)
+				}
+			}
+			r.States = append(r.States, Row{Key: p, Word: uint64(state)})
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err := k.checkRest(messages); err != nil {
-		return err
+	if len(predecessors) > 0 {
+		return k.errUnstored(predecessors[0].Key)
 	}
-	if k.known && len(known) > 0 {
-		return &PositionError{k.g, known[0].Key, "a state is stored, but no list of predecessors contains the position"}
+	if len(messages) > 0 && k.reversible == nil {
+		return k.errUnknownRecipient(messages[0].Key)
 	}
-	k.Positions += int64(len(r.Values))
-	k.Finished += int64(len(r.Values))
 	return nil
+}
+
+// receive returns the state of an open position after the messages from later tiers. In a tier with inner moves, it sends
+// what is due.
+func (k *decide) receive(p game.Position, state State, messages []Row) (State, error) {
+	mover := state.Mover()
+	received, lost, longest, won, tied := 0, 0, state.lost(), state.won(), int(state/tiedBit&1)
+	for _, m := range messages {
+		v, times := ValueOf(m.Word), TimesOf(m.Word)
+		if !(v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && k.draws && times > 0) {
+			return 0, &PositionError{k.g, p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
+		}
+		plies := v.Remoteness() + 1
+		received += times
+		switch k.resultOf(v, mover) {
+		case game.Wins:
+			if won == 0 || plies < won {
+				won = plies
+			}
+		case game.Ties:
+			if tied == 0 || plies < tied == k.values.TiesSoon {
+				tied = plies
+			}
+		case game.Loses:
+			lost += times
+			longest = max(longest, plies)
+		}
+	}
+	if received != state.outer() {
+		return 0, k.errCount(p, state.outer(), received)
+	}
+	if lost < received {
+		state |= blockedBit
+	}
+	state = state.with(state.inner(), longest)
+	switch {
+	case won == 1 || won > 0 && !k.loops:
+		return decided(k.valueOf(game.Wins, mover, won)), nil
+	case state.inner() == 0 && !state.blocked():
+		return decided(k.valueOf(game.Loses, mover, longest)), nil
+	case !k.loops && tied > 0:
+		return decided(k.valueOf(game.Ties, mover, tied)), nil
+	case !k.loops:
+		return state, nil
+	}
+	if won > 0 {
+		if err := k.sendDue(p, won); err != nil {
+			return 0, err
+		}
+	}
+	if tied > 0 {
+		return state, k.sendDue(p, step.TiesPass+tied)
+	}
+	return state, nil
+}
+
+// below removes the rows with keys below key from the beginning of rows, and returns them.
+func below(rows *[]Row, key uint64) (of []Row) {
+	n := 0
+	for n < len(*rows) && (*rows)[n].Key < key {
+		n++
+	}
+	of, *rows = (*rows)[:n], (*rows)[n:]
+	return of
 }
 
 // take removes the rows of a key from the beginning of rows, and returns them.
@@ -360,41 +452,9 @@ func (k *kernel) stored(row Row) (State, error) {
 	return state, nil
 }
 
-// stateOf returns the state of the position of the first row, which it removes from known, or asks for it.
-func (k *solve) stateOf(rows []Row, known *[]Row, first bool) (State, error) {
-	p := rows[0].Key
-	if !k.known {
-		if err := k.ask(rows, first); err != nil {
-			return 0, err
-		}
-		return k.answer(p)
-	}
-	if len(*known) == 0 || (*known)[0].Key != p {
-		return 0, &PositionError{k.g, p, "no state is stored for this position"}
-	}
-	row := (*known)[0]
-	*known = (*known)[1:]
-	return k.stored(row)
-}
-
-// received removes the messages to p, and those to keys before it, from messages, and returns the former.
-func (k *kernel) received(p game.Position, messages *[]Row) ([]Row, error) {
-	for len(*messages) > 0 && (*messages)[0].Key < p {
-		if k.reversible == nil {
-			return nil, k.errUnknownRecipient((*messages)[0].Key)
-		}
-		*messages = (*messages)[1:]
-	}
-	return take(messages, p), nil
-}
-
-// checkRest checks messages that no position has received. A Reversible game sends some to positions that play cannot
-// reach.
-func (k *kernel) checkRest(messages []Row) error {
-	if len(messages) > 0 && k.reversible == nil {
-		return k.errUnknownRecipient(messages[0].Key)
-	}
-	return nil
+// errUnstored returns the error of predecessors of a position without a state.
+func (k *kernel) errUnstored(p game.Position) error {
+	return &PositionError{k.g, p, "no state is stored for this position"}
 }
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
@@ -411,119 +471,41 @@ func (k *kernel) errCount(p game.Position, successors, received int) error {
 	return &PositionError{k.g, p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
 }
 
-// checkMessage checks a message to an open position.
-func (k *kernel) checkMessage(m Row) error {
-	v := ValueOf(m.Word)
-	if v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && k.draws && TimesOf(m.Word) > 0 {
-		return nil
-	}
-	return &PositionError{k.g, m.Key, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
-}
-
-// value returns the value of a position with the given state that has received the given messages.
-func (k *solve) value(p game.Position, state State, messages []Row) (game.Value, error) {
-	if v := state.Value(); v != 0 {
-		if len(messages) > 0 && k.reversible == nil {
-			return 0, &PositionError{k.g, p, "received a message, but the position is terminal"}
+// sendBack sends the value of a position to its predecessors, in its tier if inner is set, otherwise in earlier ones: those in
+// rows, or those that the game computes.
+func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, inner bool) error {
+	k.before = k.before[:0]
+	if k.reversible == nil {
+		for _, r := range rows {
+			k.before = append(k.before, r.Word)
 		}
-		return v, nil
-	}
-	received := 0
-	best, any := k.bestKnown(state)
-	for _, m := range messages {
-		received += TimesOf(m.Word)
-		if err := k.checkMessage(m); err != nil {
-			return 0, err
+	} else if k.batched || game.KnownValue(k.g, p) == 0 {
+		k.before = k.reversible.Predecessors(k.before, p)
+		if k.symmetric != nil {
+			for i, from := range k.before {
+				k.before[i] = k.symmetric.Canonical(from)
+			}
 		}
-		if v := ValueOf(m.Word); !any || k.values.Better(state.Mover(), v, best) {
-			best, any = v, true
-		}
+		slices.Sort(k.before)
 	}
-	if received != state.outer() {
-		return 0, k.errCount(p, state.outer(), received)
-	}
-	return k.values.Before(best), nil
-}
-
-// bestKnown returns the value of the best of the successors that the rules decide; any is false if there is none.
-func (k *kernel) bestKnown(s State) (v game.Value, any bool) {
-	mover := s.Mover()
-	add := func(w game.Value) {
-		if !any || k.values.Better(mover, w, v) {
-			v, any = w, true
-		}
-	}
-	if n := s.won(); n > 0 {
-		add(k.successorValue(game.Wins, mover, n-1))
-	}
-	if s&tiedBit != 0 {
-		add(k.successorValue(game.Ties, mover, 0))
-	}
-	if n := s.lost(); n > 0 {
-		add(k.successorValue(game.Loses, mover, n-1))
-	}
-	return v, any
-}
-
-// successorValue returns the value of a successor that has a result for the player to move before it.
-func (k *kernel) successorValue(result game.Result, mover game.Player, remoteness int) game.Value {
-	if k.values.OfMover && result != game.Ties {
-		result = game.Wins + game.Loses - result
-	}
-	return k.valueOf(result, mover, remoteness)
-}
-
-// The predecessors to which sendBack sends.
-const (
-	innerTier = 1 << iota
-	outerTiers
-)
-
-// sendBack sends the value of a position to its predecessors: those in rows, or those that the game computes.
-func (k *kernel) sendBack(p game.Position, rows []Row, v game.Value, which int) error {
-	if k.reversible != nil {
-		if !k.batched && game.KnownValue(k.g, p) != 0 {
-			return nil
-		}
-		return k.sendReversed(p, v, which)
-	}
-	for i, r := range rows {
-		if r.Word == r.Key || i > 0 && r.Word == rows[i-1].Word { // no predecessor, or a move to the same position
+	for i, from := range k.before {
+		if from == p || i > 0 && from == k.before[i-1] { // no predecessor, or several moves
 			continue
 		}
-		if err := k.sendTo(p, r.Word, v, which); err != nil {
+		if err := k.sendTo(p, from, v, inner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sendReversed is sendBack for a Reversible game. Equal canonical predecessors count once.
-func (k *kernel) sendReversed(p game.Position, v game.Value, which int) error {
-	k.before = k.reversible.Predecessors(k.before[:0], p)
-	if k.symmetric != nil {
-		for i, from := range k.before {
-			k.before[i] = k.symmetric.Canonical(from)
-		}
-	}
-	slices.Sort(k.before)
-	for _, from := range slices.Compact(k.before) {
-		if from != p {
-			if err := k.sendTo(p, from, v, which); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sendTo sends the value v of p to a predecessor.
-func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, which int) error {
+// sendTo sends the value v of p to a predecessor, unless that is in another tier than inner says.
+func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, inner bool) error {
 	tier := k.tierOf(predecessor)
 	to := step.At(tier, 0)
 	switch {
 	case tier == k.tier && k.loops:
-		if which&innerTier == 0 {
+		if !inner {
 			return nil
 		}
 		to = step.At(tier, v.Remoteness()+1)
@@ -536,7 +518,7 @@ func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, which int) e
 		k.Inner++
 	case tier < 0 || tier >= k.tier:
 		return &PositionError{k.g, p, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, predecessor), tier, k.tier)}
-	case which&outerTiers == 0:
+	case inner:
 		return nil
 	}
 	k.Messages++

@@ -2,8 +2,6 @@ package layers_test
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -15,160 +13,23 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/layers"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
+	"github.com/treereduce/treereduce/table"
 )
 
-// A run solves a game in a directory, as the loop of jobs would.
-type run struct {
-	t        testing.TB
-	g        game.Layered
-	dir      string
-	lines    bool // whether directories have lines, too
-	interval int  // rows
-	box      int  // rows
-	parts    int  // per job
-
-	forward, backward []*layers.Dir // by tier
-	counts            step.Counters
-}
-
-// job runs a job; do gets a writer for each shard, and the outbox of each reducer.
-func (r *run) job(name string, tier int, kind, sends layers.Kind, do func(parts []*layers.PartWriter, box []*layers.Outbox)) *layers.Dir {
-	r.t.Helper()
-	dir := filepath.Join(r.dir, name)
-	must.OK(r.t, os.Mkdir(dir, 0o777))
-	fsys := &jobdir.SumFS{FS: store.Local{}}
-	create := func(name string) (io.WriteCloser, error) { return fsys.Create(filepath.Join(dir, name)) }
-	var writers []*layers.PartWriter
-	var boxes []*layers.Outbox
-	var outboxes []*layers.OutboxWriter
-	for i := range max(1, r.parts) {
-		f := must.Get(create(jobdir.PartName(i)))(r.t)
-		writers = append(writers, layers.NewPartWriter(f, r.g, tier, kind))
-		out := layers.NewOutboxWriter(func() (io.WriteCloser, error) { return create(layers.OutboxName(i)) }, r.g, sends)
-		outboxes = append(outboxes, out)
-		boxes = append(boxes, layers.NewOutbox(r.g, sends, r.box, out.Append))
-	}
-	do(writers, boxes)
-	for i, w := range writers {
-		must.OK(r.t, outboxes[i].Finish(w.Finish(boxes[i].Flush())))
-	}
-	if r.lines {
-		must.OK(r.t, layers.WriteLines(fsys, dir, r.g, create))
-	}
-	return r.seal(dir, fsys)
-}
-
-// seal seals a directory and opens it.
-func (r *run) seal(dir string, fsys store.FS) *layers.Dir {
-	r.t.Helper()
-	sealed := must.Get(jobdir.SealAll(fsys, dir))(r.t)
-	seal := store.Seal{Game: r.g.Spec(), Job: filepath.Base(dir), Files: sealed}
-	must.OK(r.t, seal.Write(store.Local{}, dir))
-	must.Get(jobdir.Check(r.t.Context(), store.Local{}, dir, r.g.Spec()))(r.t)
-	return must.Get(layers.OpenDir(store.Local{}, dir, r.g))(r.t)
-}
-
-// part returns the number of the shard to which interval i is written.
-func part(i, intervals, parts int) int { return i * parts / intervals }
-
-func senders(dirs []*layers.Dir, tier int) (senders []*layers.Dir) {
-	for _, d := range dirs {
-		if d != nil && slices.Contains(d.Receivers(), tier) {
-			senders = append(senders, d)
-		}
-	}
-	return senders
-}
-
-// possible runs the job of a tier in the forward pass.
-func (r *run) possible(tier int) {
-	r.t.Helper()
-	src := must.Get(layers.OpenInbox(senders(r.forward, tier), step.At(tier, 0), layers.Predecessors))(r.t)
-	defer src.Close()
-	d := r.job(fmt.Sprintf("data_first%d", tier), tier, layers.Predecessors, layers.Predecessors, func(parts []*layers.PartWriter, box []*layers.Outbox) {
-		var l layers.Loader
-		var rows layers.Rows
-		intervals := layers.Cut(r.interval, src)
-		for i, sh := range intervals {
-			n := part(i, len(intervals), len(parts))
-			k := layers.NewKernel(step.Possible, r.g, step.At(tier, 0), box[n], false)
-			if tier == 0 {
-				rows.Predecessors = layers.Start(r.g)
-			} else {
-				rows.Predecessors = must.Get(l.Load(rows.Predecessors, src, sh))(r.t)
-			}
-			must.OK(r.t, k.Do(&rows))
-			must.OK(r.t, parts[n].Append(rows.Predecessors))
-			r.counts.Positions += k.Counted().Positions
-			r.counts.Messages += k.Counted().Messages
-		}
-	})
-	r.forward = append(r.forward, d)
-}
-
-// solve runs the job of a tier in the retrograde pass.
-func (r *run) solve(tier int) (err error) {
-	r.t.Helper()
-	predecessors := must.Get(layers.OpenPart(r.forward[tier], tier, layers.Predecessors))(r.t)
-	defer predecessors.Close()
-	messages := must.Get(layers.OpenInbox(senders(r.backward, tier), step.At(tier, 0), layers.Messages))(r.t)
-	defer messages.Close()
-	r.backward[tier] = r.job(fmt.Sprintf("data_second%d", tier), tier, layers.Values, layers.Messages, func(parts []*layers.PartWriter, box []*layers.Outbox) {
-		var l layers.Loader
-		var rows layers.Rows
-		intervals := layers.Cut(r.interval, predecessors, messages)
-		for i, sh := range intervals {
-			n := part(i, len(intervals), len(parts))
-			rows.Predecessors = must.Get(l.Load(rows.Predecessors, predecessors, sh))(r.t)
-			rows.Messages = must.Get(l.Load(rows.Messages, messages, sh))(r.t)
-			if err = layers.NewKernel(step.Solve, r.g, step.At(tier, 0), box[n], false).Do(&rows); err != nil {
-				return
-			}
-			must.OK(r.t, parts[n].Append(rows.Values))
-		}
-	})
-	return err
-}
-
-// all runs all jobs, and returns the values of all positions.
-func (r *run) all() map[game.Position]game.Value {
-	r.t.Helper()
-	for tier := range r.g.Tiers() + 1 {
-		r.possible(tier)
-	}
-	r.backward = make([]*layers.Dir, r.g.Tiers()+1)
-	values := make(map[game.Position]game.Value)
-	for tier := r.g.Tiers(); tier >= 0; tier-- {
-		must.OK(r.t, r.solve(tier))
-		src := must.Get(layers.OpenPart(r.backward[tier], tier, layers.Values))(r.t)
-		err := src.Each(func(rows []layers.Row) error {
-			for _, row := range rows {
-				values[row.Key] = layers.ValueOf(row.Word)
-			}
-			return nil
-		})
-		must.OK(r.t, err)
-		for p, v := range values {
-			rows := must.Get(layers.Find(src, p))(r.t)
-			i := slices.IndexFunc(rows, func(row layers.Row) bool { return row.Key == p })
-			if (i >= 0) != (r.g.Tier(p) == tier) || i >= 0 && layers.ValueOf(rows[i].Word) != v {
-				r.t.Fatalf("Find %#x in tier %d: row %d", p, tier, i)
-			}
-			if len(values) > 300 {
-				break
-			}
-		}
-		src.Close()
-	}
-	return values
+// outboxOf returns an empty outbox.
+func outboxOf(g game.Game, kind layers.Kind, most int, emit func(*streamfmt.Packer) error) *layers.Outbox {
+	o := new(layers.Outbox)
+	o.Reset(g, kind, most, emit)
+	return o
 }
 
 // unasked is a game whose moves and values may not be asked for.
@@ -194,7 +55,7 @@ func TestStates(t *testing.T) {
 	slices.SortFunc(in, layers.CompareRows)
 	discard := func(*streamfmt.Packer) error { return nil }
 	forward := layers.Rows{Predecessors: in}
-	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), layers.NewOutbox(g, layers.Predecessors, 100, discard), true).Do(&forward))
+	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), outboxOf(g, layers.Predecessors, 100, discard)).Do(&forward))
 	var messages []layers.Row
 	for _, a := range forward.States {
 		if n := layers.Outer(layers.State(a.Word)); layers.State(a.Word).Value() == 0 && n > 1 {
@@ -206,12 +67,12 @@ func TestStates(t *testing.T) {
 	solve := func(change func(r *layers.Rows)) ([]layers.Row, error) {
 		r := layers.Rows{Predecessors: slices.Clone(forward.Predecessors), Messages: slices.Clone(messages), Known: slices.Clone(forward.States)}
 		change(&r)
-		err := layers.NewKernel(step.Solve, unasked{g}, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard), true).Do(&r)
+		err := layers.NewKernel(step.Solve, unasked{g}, step.At(tier, 0), outboxOf(g, layers.Messages, 100, discard)).Do(&r)
 		return r.Values, err
 	}
 	values := must.Get(solve(func(*layers.Rows) {}))(t)
 	asked := layers.Rows{Predecessors: forward.Predecessors, Messages: messages}
-	must.OK(t, layers.NewKernel(step.Solve, g, step.At(tier, 0), layers.NewOutbox(g, layers.Messages, 100, discard), false).Do(&asked))
+	must.OK(t, layers.NewKernel(step.Solve, g, step.At(tier, 0), outboxOf(g, layers.Messages, 100, discard)).Do(&asked))
 	if !slices.Equal(values, asked.Values) {
 		t.Errorf("found %v, asked %v", values, asked.Values)
 	}
@@ -235,17 +96,30 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// files returns the contents of all files with a prefix in the directories of a run.
-func (r *run) files(prefix string) map[string]string {
-	r.t.Helper()
+// filesIn returns the contents of the files with a prefix in the directories of all jobs.
+func filesIn(t *testing.T, dir, prefix string) map[string]string {
+	t.Helper()
 	content := make(map[string]string)
-	names := must.Get(filepath.Glob(filepath.Join(r.dir, "*", prefix+"*")))(r.t)
-	for _, name := range names {
-		b := must.Get(os.ReadFile(name))(r.t)
-		short, _ := filepath.Rel(r.dir, name)
-		content[short] = string(b)
+	for _, name := range must.Get(filepath.Glob(filepath.Join(dir, "data_*", prefix+"*")))(t) {
+		short := must.Get(filepath.Rel(dir, name))(t)
+		content[short] = string(must.Get(os.ReadFile(name))(t))
 	}
 	return content
+}
+
+// valuesIn returns the values in the table of a data directory.
+func valuesIn(t *testing.T, g game.Game, dir string) map[game.Position]game.Value {
+	t.Helper()
+	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
+	defer tab.Close()
+	values := make(map[game.Position]game.Value)
+	for b, err := range tab.All() {
+		must.OK(t, err)
+		for i, p := range b.Positions {
+			values[p] = b.Values[i]
+		}
+	}
+	return values
 }
 
 // TestRandom solves random games with several settings, compares the values with those of a
@@ -278,28 +152,42 @@ func testRandom(t *testing.T, seed uint64, most int) {
 		moves += len(slices.Compact(to))
 	}
 	var first map[string]string
-	for _, r := range []run{
-		{interval: 1 << 20, box: 1 << 20},
-		{interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3)},
-		{interval: 1 + rnd.IntN(most/3), box: 1 + rnd.IntN(most/3), parts: 3},
-	} {
-		what := fmt.Sprintf("seed %d, intervals of %d, outboxes of %d, %d parts", seed, r.interval, r.box, r.parts)
-		r.t, r.g, r.dir = t, g, t.TempDir()
-		got := r.all()
-		if !maps.Equal(got, want) {
-			t.Errorf("%s: %d values, want %d, or others", what, len(got), len(want))
+	for i, small := range []layers.Small{{Rows: 1 << 20, Box: 1 << 20}, {Rows: 1 + rnd.IntN(most/3), Box: 1 + rnd.IntN(most/3)}, {Rows: 1 + rnd.IntN(most/3), Box: 1 + rnd.IntN(most/3)}} {
+		var n step.Counters
+		dir := solved.Dir(t, g, func(o *solve.Options) {
+			o.Runner, o.Reducers, o.KeepAll = small, 1+i/2*2, true
+			o.Report = func(e solve.Event) {
+				if e.Done && step.IsForward(e.Step) {
+					n.Positions, n.Messages = n.Positions+e.Stats.Positions, n.Messages+e.Stats.Messages
+				}
+			}
+		})
+		if got := valuesIn(t, g, dir); !maps.Equal(got, want) {
+			t.Errorf("seed %d, %+v: %d values, want %d, or others", seed, small, len(got), len(want))
 		}
-		if r.counts.Positions != int64(len(want)) || r.counts.Messages != int64(moves) {
-			t.Errorf("%s: counted %+v, want %d positions, %d moves", what, r.counts, len(want), moves)
+		if n.Positions != int64(len(want)) || n.Messages != int64(moves) {
+			t.Errorf("seed %d, %+v: counted %+v, want %d positions, %d moves", seed, small, n, len(want), moves)
 		}
-		if r.parts > 1 {
-			continue
-		}
-		parts := r.files("_part-")
+		parts := filesIn(t, dir, "_part-")
 		if first == nil {
 			first = parts
-		} else if !maps.Equal(parts, first) {
-			t.Errorf("%s: other bytes in the parts", what)
+		} else if i == 1 && !maps.Equal(parts, first) {
+			t.Errorf("seed %d, %+v: other bytes in the parts", seed, small)
+		}
+	}
+}
+
+// TestRandomLoops solves random games with inner moves and images in small intervals.
+func TestRandomLoops(t *testing.T) {
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(seed, 12))
+		graph := testgames.RandomLayered(rnd, testgames.RandomOptions(rnd))
+		for _, g := range []game.Game{graph, graph.Backward()} {
+			small := layers.Small{Rows: 1 + rnd.IntN(20), Box: 1 + rnd.IntN(20)}
+			dir := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.KeepAll = small, 1+rnd.IntN(3), true })
+			if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
+				t.Errorf("seed %d, %+v: %v", seed, small, err)
+			}
 		}
 	}
 }
@@ -308,8 +196,8 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestDrawMessage(t *testing.T) {
 	g := must.Get(mnk.New(2, 2, 2))(t)
 	start := layers.Start(g)
-	out := layers.NewOutbox(g, layers.Messages, 1, func(*streamfmt.Packer) error { return nil })
-	kernel := layers.NewKernel(step.Solve, g, step.At(0, 0), out, false)
+	out := outboxOf(g, layers.Messages, 1, func(*streamfmt.Packer) error { return nil })
+	kernel := layers.NewKernel(step.Solve, g, step.At(0, 0), out)
 	err := kernel.Do(&layers.Rows{Predecessors: start, Messages: []layers.Row{{Key: start[0].Key, Word: layers.Message(0, 1)}}})
 	if want := "a message has the value 0, expected that of a successor"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)

@@ -1,8 +1,8 @@
 // Package layers solves games of which only the rules are known (game.Game), with sorted
-// rows. It reads and writes the rows of a directory as files (Dir, Source, PartWriter, OutboxWriter), and cuts the keys
-// into intervals that fit into memory (Cut, Loader). A Kernel is the work on an interval: inline, a worker loads an
-// interval from all messages to the tier, and sends its own through an Outbox; Map and Reduce do the same work from stdin
-// to stdout, with lines or packed.
+// rows. A Source is rows in sorted files. Cut divides their keys into intervals that fit into memory, and a Loader loads one.
+// A worker does the work of a job on an interval: it adds the states that are stored, has a Kernel apply the rules, and fills
+// a chunk, which a shard writes; the Kernel sends rows to other stages through an Outbox. Inline, workers load the intervals
+// from all messages to the tier; Map and Reduce do the same work from stdin to stdout, with lines or packed.
 //
 // A Table is what a solved game is read from.
 //

@@ -42,7 +42,7 @@ func (m *Method) Sends() bool { return true }
 
 // Inline returns a runner for this process.
 func (m *Method) Inline(memory int) runner.Runner {
-	return &inlineRunner{g: m.g, memory: inline.Memory(memory)}
+	return &inlineRunner{m: m, memory: inline.Memory(memory)}
 }
 
 // Slots returns 0.
@@ -158,17 +158,21 @@ func (m *Method) AddInput(j *runner.Job, in *runner.Input) error {
 	sources, err := m.Rows(j)
 	width := streamfmt.KeyWidth(m.g.KeyBits())
 	for _, s := range sources {
+		name := fmt.Sprintf("%s of tier %d", s.kind, j.Tier)
+		if j.Step == step.Final {
+			name = "the table"
+		}
 		in.Open = append(in.Open, s)
 		if s.Rows() == 0 {
 			continue
 		}
 		for _, interval := range Cut(rowsOfPiece, s) {
-			in.Pieces = append(in.Pieces, runner.Piece{Source: fmt.Sprintf("%s of tier %d", s.Kind(), s.Tier()), Size: interval.Rows * int64(2*width), Write: func(w io.Writer) error {
+			in.Pieces = append(in.Pieces, runner.Piece{Source: name, Size: interval.Rows * int64(2*width), Write: func(w io.Writer) error {
 				rows, err := new(Loader).Load(nil, s, interval)
 				if err != nil {
 					return err
 				}
-				_, err = w.Write(s.AppendLines(nil, rows))
+				_, err = w.Write(appendLines(nil, m.g, s.kind, rows))
 				return err
 			}})
 		}
@@ -189,8 +193,11 @@ func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string
 	if err != nil {
 		return err
 	}
-	w := NewPartWriter(out, m.g, j.Tier, writes.Shard)
-	return w.Finish(w.AppendLines(lines, source))
+	w, one := NewPartWriter(out, m.g, j.Tier, writes.Shard), make([]Row, 1)
+	return w.Finish(eachRow(lines, source, streamfmt.KeyWidth(m.g.KeyBits()), nil, []Kind{writes.Shard}, func(row Row, _ Kind) (string, error) {
+		one[0] = row
+		return "", w.Append(one)
+	}))
 }
 
 // WriteLines writes the records of a job as lines, too.
@@ -205,21 +212,20 @@ func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, cr
 		return err
 	}
 	w := newTableWriter(out, m.g, j.Tier)
+	var files []*file
 	for _, part := range parts {
-		in, err := OpenFile(j.FS, part, m.g, j.Tier, Values, nil)
-		if err == nil {
-			err = errors.Join(in.Each(w.Append), in.Close())
-		}
-		if err != nil {
-			return w.Finish(err)
-		}
+		files = append(files, &file{fsys: j.FS, name: part, g: m.g})
 	}
-	return w.Finish(nil)
+	in, err := openFiles(j.Stage(), Values, files...)
+	if err == nil {
+		err = errors.Join(in.Each(w.Append), in.Close())
+	}
+	return w.Finish(err)
 }
 
 // Rows returns the input of the map of a job by layers, except init: the messages to the stage; for the
-// steps that write shards of the retrograde pass also the positions of the tier; for the final step the values of each
-// tier. The caller must close the sources.
+// steps that write shards of the retrograde pass also the positions of the tier; for the final step the values of all
+// tiers. The caller must close the sources.
 func (m *Method) Rows(j *runner.Job) (all []*Source, err error) {
 	g := m.g
 	add := func(s *Source, err error) error {
@@ -230,9 +236,9 @@ func (m *Method) Rows(j *runner.Job) (all []*Source, err error) {
 	}
 	writes := WritesOf(j.Step, g, j.Tier)
 	if j.Step == step.Final {
-		err = eachTier(j.FS, j.Input, g, j.InputTier(0), func(s *Source) error { return add(s, nil) })
+		err = add(Open(j.FS, g, Values, j.InputTier(0), j.Input...))
 	} else if writes.Shards && len(j.Edges) > 0 {
-		err = add(openParts(j.FS, j.Edges, g, j.Tier, Predecessors))
+		err = add(Open(j.FS, g, Predecessors, j.Tier, j.Edges...))
 	}
 	if err == nil && j.Step != step.Final && j.Step != step.Values {
 		err = add(OpenInbox(senders(j), j.Stage(), writes.Sent))

@@ -40,27 +40,16 @@ type Outbox struct {
 	numbers []int // by receiver; where Flush puts its next row
 }
 
-// NewOutbox returns an Outbox that buffers up to most rows of a kind. emit must not keep
+// Reset empties an outbox, and makes it buffer up to most rows of a kind, with the memory that it has. emit must not keep
 // the chunk.
-func NewOutbox(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) *Outbox {
-	o := &Outbox{kind: kind, most: max(1, most), emit: emit, last: game.LastTier(g)}
+func (o *Outbox) Reset(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) {
+	o.kind, o.most, o.emit, o.last, o.recent = kind, max(1, most), emit, game.LastTier(g), 0
+	room := min(o.most, cap(o.rows), cap(o.to))
+	o.rows, o.to, o.stages = o.rows[:0:room], o.to[:0:room], o.stages[:0]
 	for tier := range o.last + 1 {
 		o.stages = append(o.stages, step.At(tier, 0))
 	}
-	return o
-}
-
-// Inherit gives an empty outbox the memory of an old one that is no longer used.
-func (o *Outbox) Inherit(old *Outbox) {
-	most := min(o.most, cap(old.rows), cap(old.to))
-	o.rows, o.to, o.sorter = old.rows[:0:most], old.to[:0:most], old.sorter
-	o.chunk = old.chunk
 	o.chunk.Reset()
-}
-
-// Memory returns the number of bytes that the buffered rows of o have taken.
-func (o *Outbox) Memory() int {
-	return (cap(o.rows)+cap(o.sorter.spare))*rowBytes + 2*cap(o.to)
 }
 
 // Send adds a row that is sent to a stage, whose tier is at most the last one of the game.
@@ -109,53 +98,38 @@ func (o *Outbox) Flush() error {
 	if cap(o.sorter.spare) < len(o.rows) {
 		o.sorter.spare = make([]Row, cap(o.rows))
 	}
-	all, spare := o.byReceiver()
+	// A counting sort puts the rows of each receiver together.
+	rows, sorted := o.rows, o.sorter.spare[:len(o.rows)]
+	o.numbers = slices.Grow(o.numbers[:0], len(o.stages))[:len(o.stages)]
+	clear(o.numbers)
+	for _, i := range o.to {
+		o.numbers[i]++
+	}
+	sum := 0
+	for i, n := range o.numbers {
+		o.numbers[i] = sum
+		sum += n
+	}
+	for j, i := range o.to {
+		sorted[o.numbers[i]] = rows[j]
+		o.numbers[i]++
+	}
 	from := 0
 	for i, to := range o.numbers {
 		if from == to {
 			continue
 		}
-		rows := all[from:to]
-		if !inOrder(rows) {
-			o.sorter.sortWith(rows, spare[from:to])
+		of := sorted[from:to]
+		if !inOrder(of) {
+			o.sorter.sortWith(of, rows[from:to])
 		}
-		if err := o.add(o.stages[i], merge(rows, o.kind)); err != nil {
+		if err := o.add(o.stages[i], merge(of, o.kind)); err != nil {
 			return err
 		}
 		from = to
 	}
 	o.rows, o.to = o.rows[:0], o.to[:0]
 	return o.emitChunk()
-}
-
-// byReceiver returns the buffered rows in the order of their receivers, and spare memory for as many. numbers[i]
-// becomes the index after the last row of receiver i.
-func (o *Outbox) byReceiver() (rows, spare []Row) {
-	rows, spare = o.rows, o.sorter.spare[:len(o.rows)]
-	// A counting sort, which keeps the order of the rows of each receiver.
-	o.numbers = slices.Grow(o.numbers[:0], len(o.stages))[:len(o.stages)]
-	clear(o.numbers)
-	for _, i := range o.to {
-		o.numbers[i]++
-	}
-	sum, most := 0, 0
-	for i, n := range o.numbers {
-		o.numbers[i], most = sum, max(most, n)
-		sum += n
-	}
-	if most == len(rows) { // there is one
-		for i := range o.numbers {
-			if o.numbers[i] == 0 && i >= int(o.to[0]) {
-				o.numbers[i] = len(rows)
-			}
-		}
-		return rows, spare
-	}
-	for j, i := range o.to {
-		spare[o.numbers[i]] = rows[j]
-		o.numbers[i]++
-	}
-	return spare, rows
 }
 
 // add encodes sorted rows into the chunk. It emits the chunk whenever it is large enough.

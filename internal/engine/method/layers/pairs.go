@@ -50,41 +50,37 @@ func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
 // mapSplits reads the rows of the splits of in, and writes pairs.
 func (f *filter) mapSplits(name string, in io.Reader) error {
 	var seals jobdir.Seals
-	var loader Loader
-	var rows []Row
 	add, emit := f.collect(f.writePairs)
 	err := step.EachSplit(in, f.o.Source, func(split step.Split) error {
 		seal, err := seals.Of(f.o.FS, split.File)
 		if err != nil {
 			return err
 		}
-		box := &file{fsys: f.o.FS, name: split.File, seal: seal, g: f.g}
 		at, kind := step.At(f.o.Tier, f.o.Pass), WritesOf(name, f.g, f.o.Tier).Sent
-		part := strings.HasPrefix(path.Base(split.File), store.PartPrefix)
-		if part {
+		sent := strings.HasPrefix(path.Base(split.File), store.OutboxPrefix)
+		if !sent {
 			at, kind = step.At(f.o.Tier, 0), Predecessors
 		}
-		s, err := openSource([]*file{box}, int(at), kind, part)
+		s, err := openFiles(at, kind, &file{fsys: f.o.FS, name: split.File, seal: seal, g: f.g, sent: sent})
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		if split.To > uint64(s.Cells()) {
+		if split.From > split.To || split.To > uint64(s.Cells()) {
 			return &store.DamageError{Name: split.File, Reason: fmt.Sprintf("expected %d cells, found %d", split.To, s.Cells())}
 		}
-		const cells = pieceRows / streamfmt.CellRows
-		for i := int(split.From); i < int(split.To); i += cells {
-			if rows, err = loader.stretch(rows, stretch{s, 0, i, min(i+cells, int(split.To))}); err != nil {
-				return err
-			}
+		for _, f := range s.files {
+			f.cells = f.cells[split.From:split.To]
+		}
+		return s.Each(func(rows []Row) error {
 			f.In += int64(len(rows))
 			for _, row := range rows {
 				if err := add(row, kind); err != nil {
 					return err
 				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if err != nil {
 		return err
@@ -119,67 +115,43 @@ func (f *filter) writePairs(rows []Row, kind Kind) error {
 	return nil
 }
 
-// eachPaired calls do for the rows of sorted pairs, in ascending order of their keys; see each.
-func (f *filter) eachPaired(in io.Reader, do func(row Row, kind Kind) (want string, err error)) error {
-	var held [Messages + 1][]Row // by kind
-	pairs, cells := streamfmt.NewPairReader(in, f.o.Source), new(streamfmt.RowReader)
-	enough := f.rows / 2
-	for {
+// readPairs reads sorted pairs.
+func (r *reducer) readPairs(in io.Reader) error {
+	pairs := streamfmt.NewPairReader(in, r.o.Source)
+	for enough := r.limit / 2; ; {
 		first, packed, err := pairs.Next()
-		ended := err == io.EOF
-		if ended || err == nil && len(held[Predecessors])+len(held[Messages]) >= enough {
-			err = f.release(&held, first, ended, do)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case first > 0 && len(r.held.Predecessors)+len(r.held.Messages) >= enough:
+			if err := r.flush(first - 1); err != nil {
+				return err
+			}
 			// The pairs of many mappers may overlap: a row is sorted a few times only.
-			enough = max(f.rows/2, 2*(len(held[Predecessors])+len(held[Messages])))
+			enough = max(r.limit/2, 2*(len(r.held.Predecessors)+len(r.held.Messages)))
 		}
-		if ended || err != nil {
-			return err
-		}
-		list, err := streamfmt.OpenFile(bytes.NewReader(packed), int64(len(packed)), f.o.Source)
+		list, err := streamfmt.OpenFile(bytes.NewReader(packed), int64(len(packed)), r.o.Source)
 		if err != nil {
 			return err
 		}
-		of, err := list.Cells(f.o.Tier)
-		kind := list.Kind
-		if err == nil && (list.Spec != f.g.Spec() || kind > Messages || len(of) == 0 || of[0].First != first) {
-			err = fmt.Errorf("%s: expected rows of tier %d of %s, found %s of %s", f.o.Source, f.o.Tier, f.g.Spec(), kind, list.Spec)
-		}
-		for i := 0; i < len(of) && err == nil; i++ {
-			held[kind], err = cells.Append(held[kind], list, of[i:], math.MaxUint64)
-			f.In += int64(of[i].Records)
-		}
-		if err != nil {
+		cells, err := list.Cells(r.o.Tier)
+		switch {
+		case err != nil:
 			return err
+		case list.Spec != r.g.Spec() || list.Kind > Messages || len(cells) == 0 || cells[0].First != first:
+			return fmt.Errorf("%s: expected rows of tier %d of %s, found %s of %s", r.o.Source, r.o.Tier, r.g.Spec(), list.Kind, list.Spec)
+		}
+		if want := r.place(first, cells[len(cells)-1].Last); want != "" {
+			return fmt.Errorf("%s: expected %s, found %x", r.o.Source, want, first)
+		}
+		of := r.held.of(list.Kind)
+		for i, c := range cells {
+			if *of, err = r.loader.cells.Append(*of, list, cells[i:], math.MaxUint64); err != nil {
+				return err
+			}
+			r.In += int64(c.Records)
 		}
 	}
-}
-
-// release calls do for held rows with keys below that of the next pair, or for all, and removes them.
-func (f *filter) release(held *[Messages + 1][]Row, next uint64, all bool, do func(row Row, kind Kind) (want string, err error)) error {
-	for _, rows := range held {
-		f.sorter.sort(rows)
-	}
-	rest := *held
-	for {
-		kind := Predecessors
-		if a, b := rest[Predecessors], rest[Messages]; len(b) > 0 && (len(a) == 0 || b[0].Key < a[0].Key) {
-			kind = Messages
-		}
-		if len(rest[kind]) == 0 || !all && rest[kind][0].Key >= next {
-			break
-		}
-		row := rest[kind][0]
-		want, err := do(row, kind)
-		if want != "" {
-			err = fmt.Errorf("%s: expected %s, found %x", f.o.Source, want, row.Key)
-		}
-		if err != nil {
-			return err
-		}
-		rest[kind] = rest[kind][1:]
-	}
-	for kind, rows := range rest {
-		held[kind] = held[kind][:copy(held[kind], rows)]
-	}
-	return nil
 }

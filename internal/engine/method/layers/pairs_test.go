@@ -67,3 +67,26 @@ func TestDamagedPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestSplits checks that a mapper reads the cells of its split, and no others.
+func TestSplits(t *testing.T) {
+	g := must.Get(mnk.New(4, 4, 4))(t)
+	name := filepath.Join(t.TempDir(), jobdir.PartName(0))
+	w := layers.NewPartWriter(must.Get(store.Local{}.Create(name))(t), g, 1, layers.Predecessors)
+	rows := make([]layers.Row, 2*streamfmt.CellRows+9)
+	for i := range rows {
+		rows[i] = layers.Row{Key: uint64(i), Word: uint64(i)}
+	}
+	must.OK(t, w.Finish(w.Append(rows)))
+	for from := range 3 {
+		for to := from; to <= 3; to++ {
+			o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}}
+			var out bytes.Buffer
+			n, err := layers.New(g).Map(step.Solve, strings.NewReader(step.Split{File: name, From: uint64(from), To: uint64(to)}.String()), &out, o)
+			want := int64(min(to*streamfmt.CellRows, len(rows)) - from*streamfmt.CellRows)
+			if err != nil || n.In != want || n.Records != want {
+				t.Errorf("cells %d to %d: %d rows read, %d sent, want %d; %v", from, to, n.In, n.Records, want, err)
+			}
+		}
+	}
+}

@@ -7,89 +7,52 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // The states of a tier with inner moves are runs: directories, from the oldest to the newest. The newest run that has a
 // position has its state. A job writes the states that it changes as a new run, together with those of the runs that it
 // absorbs, which are then no longer needed.
 
-// openRuns opens the states in directories, a Source for each that has any.
-func openRuns(fsys store.FS, dirs []string, g game.Game, tier int) (runs []*Source, err error) {
-	for _, dir := range dirs {
-		d, err := OpenDir(fsys, dir, g)
-		var run *Source
-		if err == nil {
-			run, err = openStates(d, tier)
-		}
-		if err != nil {
-			return nil, errors.Join(err, CloseAll(runs))
-		}
-		if run != nil {
-			runs = append(runs, run)
-		}
-	}
-	return runs, nil
-}
-
-// storedRows is what a job reads beside the rows that it receives: edges, and the states of the tier.
+// A storedRows is what a job reads beside the rows that it receives: edges, and the states of the tier.
 type storedRows struct {
-	Edges    *Source   // the predecessors of the tier's positions; nil: none are stored
-	Runs     []*Source // the states that are only looked up
-	Absorbed []*Source // the states that are written again, or read completely
-
-	// The following fields are of the interval that was loaded last.
-
-	Known    []Row // the states, see Rows.Known
-	absorbed []Row // those in Absorbed
-	looked   []Row
-	union    []Row
+	edges    *Source   // the predecessors of the tier's positions, for a pass that looks them up; nil: none are stored
+	runs     []*Source // the states that are only looked up
+	absorbed []*Source // the states that are written again, or read completely
 }
 
 // openStored opens what is stored in directories. Of the runs, the newest absorb are absorbed.
 func openStored(fsys store.FS, edges, runs []string, absorb int, g game.Game, tier int) (s storedRows, err error) {
 	if len(edges) > 0 {
-		if s.Edges, err = openParts(fsys, edges, g, tier, Predecessors); err != nil {
-			return s, err
+		s.edges, err = Open(fsys, g, Predecessors, tier, edges...)
+	}
+	for i, dir := range runs {
+		if err != nil {
+			break
+		}
+		run, failed := Open(fsys, g, States, tier, dir)
+		switch err = failed; {
+		case err != nil:
+		case len(runs)-i <= absorb:
+			s.absorbed = append(s.absorbed, run)
+		default:
+			s.runs = append(s.runs, run)
 		}
 	}
-	all, err := openRuns(fsys, runs, g, tier)
-	absorb = min(absorb, len(all))
-	s.Runs, s.Absorbed = all[:len(all)-absorb], all[len(all)-absorb:]
+	if err != nil {
+		err = errors.Join(err, CloseAll(s.all()))
+	}
 	return s, err
 }
 
-// Close closes the sources.
-func (s *storedRows) Close() error {
-	err := errors.Join(CloseAll(s.Runs), CloseAll(s.Absorbed))
-	if s.Edges != nil {
-		err = errors.Join(err, s.Edges.Close())
+// all returns the sources.
+func (s *storedRows) all() []*Source {
+	all := append(slices.Clone(s.runs), s.absorbed...)
+	if s.edges != nil {
+		all = append(all, s.edges)
 	}
-	return err
+	return all
 }
-
-// Load loads the states of an interval, in which these rows were received.
-func (s *storedRows) Load(l *Loader, in Interval, received []Row) (err error) {
-	if s.absorbed, err = l.LoadRuns(s.absorbed, s.Absorbed, in); err != nil {
-		return err
-	}
-	s.Known = s.absorbed
-	if len(s.Runs) > 0 {
-		if s.looked, err = l.Newest(s.looked, s.Runs, received); err != nil {
-			return err
-		}
-		s.union = unionOf(s.union[:0], s.looked, s.absorbed)
-		s.Known = s.union
-	}
-	return nil
-}
-
-// EachEdge calls do for each predecessor of decided[i], whose keys ascend; see Rows.Edges.
-func (s *storedRows) EachEdge(l *Loader, decided []Row, do func(i int, predecessor game.Position) error) error {
-	return l.Pick(s.Edges, decided, func(i int, row Row) error { return do(i, row.Word) })
-}
-
-// With appends the absorbed states of the interval with those that the job changed.
-func (s *storedRows) With(dst, changed []Row) []Row { return unionOf(dst, s.absorbed, changed) }
 
 // Absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
 // that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
@@ -104,15 +67,14 @@ func Absorb(runs []int64, rows int64) (n int) {
 
 // LoadRuns returns the newest rows of an interval in runs, in the memory of dst, sorted.
 func (l *Loader) LoadRuns(dst []Row, runs []*Source, in Interval) (_ []Row, err error) {
-	if len(runs) == 0 {
-		return dst[:0], nil
-	}
-	if dst, err = l.Load(dst, runs[0], in); err != nil {
-		return dst, err
-	}
-	for _, run := range runs[1:] {
+	dst = dst[:0]
+	for _, run := range runs {
 		if l.newer, err = l.Load(l.newer, run, in); err != nil {
 			return dst, err
+		}
+		if len(dst) == 0 {
+			dst, l.newer = l.newer, dst
+			continue
 		}
 		l.union = unionOf(l.union[:0], dst, l.newer)
 		dst, l.union = l.union, dst
@@ -166,66 +128,48 @@ func (l *Loader) Pick(s *Source, wanted []Row, do func(i int, row Row) error) er
 	if len(wanted) == 0 {
 		return nil
 	}
+	// within returns which of wanted a cell may contain.
+	within := func(c *streamfmt.Cell) (first, end int) {
+		first = sort.Search(len(wanted), func(i int) bool { return wanted[i].Key >= c.First })
+		return first, first + sort.Search(len(wanted)-first, func(i int) bool { return wanted[first+i].Key > c.Last })
+	}
+	in := Interval{First: wanted[0].Key, Last: wanted[len(wanted)-1].Key}
 	for _, f := range s.files {
-		for _, r := range f.runs {
-			err := l.pick(f, r, wanted, do)
-			if err != nil {
-				return err
+		l.touching = l.touching[:0]
+		for n := range f.touching(in) {
+			if first, end := within(&f.cells[n]); first < end {
+				l.touching = append(l.touching, n)
 			}
 		}
-	}
-	return nil
-}
-
-// pick is Pick for a run of a file.
-func (l *Loader) pick(f *file, r run, wanted []Row, do func(i int, row Row) error) error {
-	l.touching = l.touching[:0]
-	at, i := r.from, 0
-	for at < r.to && i < len(wanted) {
-		// The next cell that does not end before wanted[i], then the next of wanted that is not before that cell.
-		at += sort.Search(r.to-at, func(n int) bool { return f.cells[at+n].Last >= wanted[i].Key })
-		if at == r.to {
-			break
+		if len(l.touching) == 0 {
+			continue // the file need not be opened
 		}
-		for i < len(wanted) && wanted[i].Key < f.cells[at].First {
-			i++
-		}
-		if i < len(wanted) && wanted[i].Key <= f.cells[at].Last {
-			l.touching = append(l.touching, at)
-			at++
-		}
-	}
-	if len(l.touching) == 0 {
-		return nil
-	}
-	return f.with(func(f *file) (err error) {
-		i := 0
-		for n, at := range l.touching {
-			end := n + 1 // of the cells without a gap, which are read together
-			for end < len(l.touching) && l.touching[end] == at+end-n {
-				end++
-			}
-			part := *f
-			part.cells = f.cells[:at+end-n]
-			rest := wanted[i:]
-			last := sort.Search(len(rest), func(n int) bool { return rest[n].Key > f.cells[at].Last }) - 1
-			if l.picked, err = l.cell(l.picked[:0], &part, at, rest[last].Key); err != nil {
-				return err
-			}
-			for _, row := range l.picked {
-				for i < len(wanted) && wanted[i].Key < row.Key {
-					i++
+		err := f.with(func(f *file) (err error) {
+			for n, at := range l.touching {
+				next := n + 1 // after the cells without a gap, which are read together
+				for next < len(l.touching) && l.touching[next] == at+next-n {
+					next++
 				}
-				if i == len(wanted) {
-					return nil
+				i, end := within(&f.cells[at])
+				if l.picked, err = l.cells.Append(l.picked[:0], f.pack, f.cells[at:at+next-n], wanted[end-1].Key); err != nil {
+					return err
 				}
-				if wanted[i].Key == row.Key {
-					if err := do(i, row); err != nil {
-						return err
+				for _, row := range l.picked {
+					for i < end && wanted[i].Key < row.Key {
+						i++
+					}
+					if i < end && wanted[i].Key == row.Key {
+						if err := do(i, row); err != nil {
+							return err
+						}
 					}
 				}
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -17,15 +17,6 @@ const (
 	mostBucketBits  = 13
 )
 
-const (
-	// rowBytes is the size of a row in memory.
-	rowBytes = 16
-	// digitBits is the largest number of bits by which a pass of a radix sort sorts.
-	digitBits = 11
-	// mostDigits is the largest number of passes in which sortByKey is faster than sorting by buckets.
-	mostDigits = 3
-)
-
 // compareRows orders rows by Key, then Word.
 func compareRows(a, b Row) int {
 	if a.Key != b.Key {
@@ -41,9 +32,7 @@ func compareRows(a, b Row) int {
 // are spread evenly, a bucket gets two to four rows. A small bucket is sorted by insertion,
 // a large one by the same method again. The keys of an interval have their high bits in common
 // and lie in clusters, so looking at the differing bits, bucket by bucket, is two to four
-// times as fast as a radix sort by the digits of the complete key. If words ascend, as those of predecessors do that
-// are computed one after the other, a radix sort by few differing bits needs no comparison, and is faster still
-// (BenchmarkSort).
+// times as fast as a radix sort by the digits of the complete key (BenchmarkSort).
 type sorter struct {
 	spare []Row
 	ends  [1 << mostBucketBits]uint32
@@ -67,69 +56,18 @@ func (s *sorter) sortWith(rows, spare []Row) {
 		return
 	}
 	var differ uint64
-	ascending := true // words
-	last := uint64(0)
 	for _, r := range rows {
 		differ |= r.Key ^ rows[0].Key
-		ascending = ascending && r.Word >= last
-		last = r.Word
 	}
 	if differ == 0 || uint64(len(rows)) > math.MaxUint32 { // ends has 32 bits
 		slices.SortFunc(rows, compareRows)
 		return
 	}
 	top := bits.Len64(differ)
-	if digits := (top + digitBits - 1) / digitBits; ascending && digits <= mostDigits && len(rows) > 1<<digitBits {
-		s.sortByKey(rows, spare, top, digits)
-		return
-	}
 	width := min(max(bits.Len(uint(len(rows)))-2, leastBucketBits), mostBucketBits, top)
 	shift := uint(top-width) & 63
-	ends := s.distribute(rows, spare, shift, width)
-
-	much := false
-	from := uint32(0)
-	for _, to := range ends {
-		if n := to - from; n > fewRows {
-			much = true
-		} else if n > 1 {
-			insertionSort(spare[from:to])
-		}
-		from = to
-	}
-	if much {
-		from = 0
-		for _, to := range slices.Clone(ends) { // the recursive call overwrites ends
-			if to-from > fewRows {
-				s.sortWith(spare[from:to], rows[from:to])
-			}
-			from = to
-		}
-	}
-	copy(rows, spare)
-}
-
-// sortByKey sorts rows whose words ascend by the lowest bits of their keys, in a number of stable passes.
-func (s *sorter) sortByKey(rows, spare []Row, bits, passes int) {
-	width := (bits + passes - 1) / passes
-	for i := range passes {
-		from, to := rows, spare
-		if i%2 == 1 {
-			from, to = spare, rows
-		}
-		s.distribute(from, to, uint(i*width), width)
-	}
-	if passes%2 == 1 {
-		copy(rows, spare)
-	}
-}
-
-// distribute copies rows to buckets by some bits of their keys, in the order of rows. It returns the end of each bucket.
-func (s *sorter) distribute(rows, buckets []Row, shift uint, width int) (ends []uint32) {
-	shift &= 63
 	mask := uint64(1)<<width - 1
-	// ends[i] is the beginning of bucket i, and its end once it is filled.
-	ends = s.ends[:mask+1]
+	ends := s.ends[:mask+1] // ends[i] is the beginning of bucket i, and its end once it is filled
 	clear(ends)
 	for _, r := range rows {
 		ends[r.Key>>shift&mask]++
@@ -141,10 +79,22 @@ func (s *sorter) distribute(rows, buckets []Row, shift uint, width int) (ends []
 	}
 	for _, r := range rows {
 		end := &ends[r.Key>>shift&mask]
-		buckets[*end] = r
+		spare[*end] = r
 		*end++
 	}
-	return ends
+	from, large := uint32(0), [][2]uint32(nil)
+	for _, to := range ends {
+		if n := to - from; n > fewRows {
+			large = append(large, [2]uint32{from, to})
+		} else if n > 1 {
+			insertionSort(spare[from:to])
+		}
+		from = to
+	}
+	for _, b := range large { // they overwrite ends
+		s.sortWith(spare[b[0]:b[1]], rows[b[0]:b[1]])
+	}
+	copy(rows, spare)
 }
 
 func inOrder(rows []Row) bool {

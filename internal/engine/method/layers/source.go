@@ -3,13 +3,12 @@ package layers
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"math"
 	"path"
 	"slices"
-	"sort"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -19,33 +18,35 @@ import (
 // opened for each interval that is read. Some systems allow a process only 256 open files.
 const MaxOpen = 64
 
-// A Source is the rows of one tier and kind in several files: its shards or states, or the messages
-// that a stage of the tier has received. A Source is safe for concurrent use.
+// A Source is rows of one kind in several files: of tiers, or the messages that a stage has received. A Source is safe for
+// concurrent use.
 type Source struct {
-	tier  int // or the number of the stage
 	kind  Kind
 	files []*file
 	rows  int64
 }
 
-// OpenPart opens the shards of a directory: of a data_firstN as Predecessors, of a data_secondN
-// as Values.
-func OpenPart(d *Dir, tier int, kind Kind) (*Source, error) {
-	return openSource(d.parts, tier, kind, true)
-}
-
-// openStates opens the states in a directory; nil: it has none.
-func openStates(d *Dir, tier int) (*Source, error) {
-	if len(d.states) == 0 {
-		return nil, nil
+// Open opens rows of a game: Predecessors or States of a tier, in the directories of jobs, or Values of consecutive tiers,
+// each in the directory of a job or in files of the table.
+func Open(fsys store.FS, g game.Game, kind Kind, tier int, names ...string) (*Source, error) {
+	s, prefix := &Source{kind: kind}, store.PartPrefix
+	if kind == States {
+		prefix = statesPrefix
 	}
-	return openSource(d.states, tier, States, true)
-}
-
-// OpenFile opens one file that does not belong to the directory of a job, such as a file of
-// the table. seal may be nil.
-func OpenFile(fsys store.FS, name string, g game.Game, tier int, kind Kind, seal *store.SealedFile) (*Source, error) {
-	return openSource([]*file{{fsys: fsys, name: name, seal: seal, g: g}}, tier, kind, true)
+	for i, name := range names {
+		at := tier
+		if kind == Values {
+			at += i
+		}
+		files, err := filesOf(fsys, name, prefix, g)
+		if err == nil {
+			err = s.add(step.At(at, 0), files...)
+		}
+		if err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
 }
 
 // OpenTableTier opens a tier of the table, which is in some files of a directory, in the order of their keys.
@@ -54,7 +55,7 @@ func OpenTableTier(fsys store.FS, dir string, g game.Game, tier int, sealed []st
 	for i := range sealed {
 		files = append(files, &file{fsys: fsys, name: path.Join(dir, sealed[i].Name), seal: &sealed[i], g: g})
 	}
-	return openSource(files, tier, Values, true)
+	return openFiles(step.At(tier, 0), Values, files...)
 }
 
 // OpenInbox opens the messages that the outboxes of some directories contain for a stage.
@@ -67,68 +68,39 @@ func OpenInbox(dirs []*Dir, to step.Stage, kind Kind) (*Source, error) {
 			}
 		}
 	}
-	return openSource(boxes, int(to), kind, false)
+	return openFiles(to, kind, boxes...)
 }
 
-// openSource opens the rows of a tier in some files. If parts is set, they are shards, and
-// the keys of each must come after those of the previous one; otherwise they are outbox
-// files.
-func openSource(files []*file, tier int, kind Kind, parts bool) (*Source, error) {
-	s := &Source{tier: tier, kind: kind}
-	for _, f := range files {
-		if err := s.addFile(f, parts); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
+// openFiles opens the rows of a stage in files.
+func openFiles(at step.Stage, kind Kind, files ...*file) (*Source, error) {
+	s := &Source{kind: kind}
+	if err := s.add(at, files...); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// eachTier opens files of the table, or their shards, and calls do for each tier. The files belong to consecutive
-// tiers, beginning with tier first. do must close the source.
-func eachTier(fsys store.FS, names []string, g game.Game, first int, do func(*Source) error) error {
-	var seals jobdir.Seals
-	for i, name := range names {
-		var files []store.SealedFile
-		parts, err := seals.Parts(fsys, name, g.Spec())
-		for _, part := range parts {
-			if err == nil {
-				var f *store.SealedFile
-				if f, err = seals.Sealed(fsys, part); err == nil {
-					files = append(files, *f)
-				}
-			}
+// add adds the rows of a stage in files. It opens those that are not open, and closes them again if they have none, or are
+// too many to stay open.
+func (s *Source) add(at step.Stage, files ...*file) error {
+	var before *file
+	for _, of := range files {
+		f, err := of.open()
+		if err != nil {
+			return err
 		}
-		var s *Source
-		if err == nil {
-			s, err = OpenTableTier(fsys, path.Dir(name), g, first+i, files)
-		}
-		if err == nil {
-			err = do(s)
+		err = f.locate(at, s.kind, before)
+		if !of.isOpen && (err != nil || len(f.cells) == 0 || len(s.files) >= MaxOpen) {
+			err = errors.Join(err, f.close())
 		}
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// openTiers opens files of the table, as eachTier does, as one source, in order to load the
-// rows of several tiers sorted by key.
-func openTiers(fsys store.FS, names []string, g game.Game, first int) (*Source, error) {
-	all := &Source{tier: first, kind: Values}
-	if err := eachTier(fsys, names, g, first, all.Take); err != nil {
-		return nil, errors.Join(err, all.Close())
-	}
-	return all, nil
-}
-
-// Take moves the files of another source to s, which must close them. On an error it closes
-// those that it has not moved.
-func (s *Source) Take(other *Source) error {
-	for i, f := range other.files {
-		if err := s.add(f); err != nil {
-			other.files = other.files[i+1:]
-			return errors.Join(err, other.Close())
+		if len(f.cells) > 0 {
+			s.files, before = append(s.files, f), f
+		}
+		for _, c := range f.cells {
+			s.rows += int64(c.Records)
 		}
 	}
 	return nil
@@ -143,80 +115,8 @@ func (s *Source) Close() error {
 	return errors.Join(errs...)
 }
 
-// add adds an open file. A file without cells is closed at once.
-func (s *Source) add(f *file) error {
-	if len(f.cells) == 0 {
-		return f.close()
-	}
-	for _, c := range f.cells {
-		s.rows += int64(c.Records)
-	}
-	f.findRuns()
-	if s.files = append(s.files, f); len(s.files) > MaxOpen {
-		return f.close()
-	}
-	return nil
-}
-
-// addFile adds the rows of the tier in a file.
-func (s *Source) addFile(f *file, part bool) error {
-	f, err := f.open()
-	if err != nil {
-		return err
-	}
-	if f.cells, err = s.cellsOf(f, part); err != nil {
-		return errors.Join(err, f.close())
-	}
-	if err := s.add(f); err != nil || !part {
-		return err
-	}
-	return s.ascends()
-}
-
-// cellsOf returns the cells of the tier in a packed file. A shard may contain no other
-// tier.
-func (s *Source) cellsOf(f *file, part bool) ([]streamfmt.Cell, error) {
-	stage := -1
-	if part {
-		stage = s.tier
-	}
-	if err := jobdir.Expect(f.pack, f.g, stage, s.kind); err != nil {
-		return nil, err
-	}
-	return f.pack.Cells(s.tier)
-}
-
-// ascends checks that the cells of the last file are in order, and that they come after
-// those of the previous file. The rows of one position may span several cells if it has
-// many predecessors.
-func (s *Source) ascends() error {
-	n := len(s.files)
-	if n == 0 {
-		return nil
-	}
-	f := s.files[n-1]
-	if n > 1 {
-		before := s.files[n-2]
-		if f.cells[0].First <= before.cells[len(before.cells)-1].Last {
-			return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the previous shard"}
-		}
-	}
-	for i, c := range f.cells[1:] {
-		if last := f.cells[i].Last; c.First < last || c.First == last && (s.kind == Values || s.kind == States) {
-			return &store.DamageError{Name: f.name, Reason: "its keys do not ascend"}
-		}
-	}
-	return nil
-}
-
-// Kind returns the kind of the rows.
-func (s *Source) Kind() Kind { return s.kind }
-
 // Rows returns the number of rows.
 func (s *Source) Rows() int64 { return s.rows }
-
-// Files returns the number of files that contain rows.
-func (s *Source) Files() int { return len(s.files) }
 
 // Runs returns the number of sorted runs in all files.
 func (s *Source) Runs() (n int) {
@@ -228,14 +128,24 @@ func (s *Source) Runs() (n int) {
 
 // Cells returns the number of cells in all files.
 func (s *Source) Cells() (n int) {
-	for _, f := range s.files {
-		n += len(f.cells)
+	for range s.cells() {
+		n++
 	}
 	return n
 }
 
-// Tier returns the tier of all keys.
-func (s *Source) Tier() int { return step.Stage(s.tier).Tier() }
+// cells yields the cells of all files.
+func (s *Source) cells() iter.Seq[*streamfmt.Cell] {
+	return func(yield func(*streamfmt.Cell) bool) {
+		for _, f := range s.files {
+			for i := range f.cells {
+				if !yield(&f.cells[i]) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Counts returns the number of rows by value, for Values.
 func (s *Source) Counts() map[game.Value]uint64 {
@@ -256,11 +166,21 @@ func (s *Source) Counts() map[game.Value]uint64 {
 func (s *Source) Each(do func(rows []Row) error) error {
 	var l Loader
 	var rows []Row
-	for _, at := range s.stretches(pieceRows) {
-		var err error
-		if rows, err = l.stretch(rows, at); err == nil {
-			err = do(rows)
-		}
+	for _, f := range s.files {
+		err := f.with(func(f *file) (err error) {
+			for i := range f.cells {
+				if rows, err = l.cells.Append(rows, f.pack, f.cells[i:], math.MaxUint64); err != nil {
+					return err
+				}
+				if len(rows) > pieceRows-streamfmt.CellRows || i == len(f.cells)-1 {
+					if err := do(rows); err != nil {
+						return err
+					}
+					rows = rows[:0]
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
@@ -268,47 +188,15 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
-// A stretch is consecutive cells of a file of a source.
-type stretch struct {
-	*Source
-	file, from, to int
-}
-
-// stretches divides all cells into stretches of about most rows.
-func (s *Source) stretches(most int) (all []stretch) {
-	cells := max(1, most/streamfmt.CellRows)
-	for i, f := range s.files {
-		for from := 0; from < len(f.cells); from += cells {
-			all = append(all, stretch{s, i, from, min(from+cells, len(f.cells))})
-		}
-	}
-	return all
-}
-
-// stretch returns the rows of a stretch in the order of the file, in the memory of dst.
-func (l *Loader) stretch(dst []Row, at stretch) ([]Row, error) {
-	dst = slices.Grow(dst[:0], (at.to-at.from)*streamfmt.CellRows)
-	err := at.files[at.file].with(func(f *file) (err error) {
-		part := *f
-		part.cells = f.cells[:at.to] // the reader reads no further cells
-		for i := at.from; i < at.to && err == nil; i++ {
-			dst, err = l.cell(dst, &part, i, math.MaxUint64)
-		}
-		return err
-	})
-	return dst, err
-}
-
-// find returns the only cell that can contain a key, in a source of sorted Values (shards
+// find returns the keys of the only cell that can contain a key, in a source of sorted Values (shards
 // or files of the table). ok is false if no cell can.
-func (s *Source) find(key uint64) (at stretch, ok bool) {
-	n := sort.Search(len(s.files), func(i int) bool { cells := s.files[i].cells; return cells[len(cells)-1].Last >= key })
-	if n == len(s.files) {
-		return at, false
+func (s *Source) find(key uint64) (in Interval, ok bool) {
+	for _, f := range s.files {
+		for i := range f.touching(Interval{First: key, Last: key}) {
+			return Interval{First: f.cells[i].First, Last: f.cells[i].Last}, true
+		}
 	}
-	cells := s.files[n].cells
-	i := sort.Search(len(cells), func(i int) bool { return cells[i].Last >= key })
-	return stretch{s, n, i, i + 1}, cells[i].First <= key
+	return in, false
 }
 
 // An Interval is the keys from First to Last, both included.
@@ -335,10 +223,8 @@ func Cut(most int, sources ...*Source) []Interval {
 	}
 	var ends []end
 	for _, s := range sources {
-		for _, f := range s.files {
-			for _, c := range f.cells {
-				ends = append(ends, end{c.Last, c.Records})
-			}
+		for c := range s.cells() {
+			ends = append(ends, end{c.Last, c.Records})
 		}
 	}
 	slices.SortFunc(ends, func(a, b end) int { return cmp.Compare(a.last, b.last) })
@@ -360,6 +246,22 @@ func Cut(most int, sources ...*Source) []Interval {
 	return append(intervals, interval)
 }
 
+// cutAt is Cut, and divides the intervals at borders, the first keys of all shards but the first.
+func cutAt(borders []game.Position, most int, sources ...*Source) (all []Interval) {
+	for _, in := range Cut(most, sources...) {
+		for ; len(borders) > 0 && borders[0] <= in.Last; borders = borders[1:] {
+			if border := borders[0]; border > in.First {
+				before := in
+				before.Last = border - 1
+				all = append(all, before)
+				in.First = border
+			}
+		}
+		all = append(all, in)
+	}
+	return all
+}
+
 // A Loader loads intervals. It is used by one goroutine, and reuses its memory.
 type Loader struct {
 	cells    streamfmt.RowReader
@@ -371,68 +273,48 @@ type Loader struct {
 
 // Load returns the rows of an interval, sorted by Key, then Word, in the memory of dst.
 // Duplicates are kept.
-func (l *Loader) Load(dst []Row, s *Source, sh Interval) ([]Row, error) {
-	dst, err := l.load(dst, s, sh)
-	if err == nil {
-		l.sorter.sort(dst)
-	}
-	return dst, err
-}
-
-// load returns the rows of an interval in any order, in the memory of dst.
-func (l *Loader) load(dst []Row, s *Source, sh Interval) ([]Row, error) {
+func (l *Loader) Load(dst []Row, s *Source, in Interval) ([]Row, error) {
 	most := 0
 	for _, f := range s.files {
-		for i := range f.touching(sh) {
-			most += sh.rowsOf(&f.cells[i])
+		for i := range f.touching(in) {
+			most += in.rowsOf(&f.cells[i])
 		}
 	}
 	if dst = dst[:0]; cap(dst) < most {
 		dst = make([]Row, 0, most)
 	}
 	for _, f := range s.files {
-		var err error
-		if dst, err = l.loadFile(dst, f, sh); err != nil {
+		l.touching = slices.AppendSeq(l.touching[:0], f.touching(in))
+		if len(l.touching) == 0 {
+			continue // the file need not be opened
+		}
+		err := f.with(func(f *file) (err error) {
+			for _, i := range l.touching {
+				n := len(dst)
+				if dst, err = l.cells.Append(dst, f.pack, f.cells[i:], in.Last); err != nil {
+					return err
+				}
+				if c := &f.cells[i]; c.First < in.First || c.Last > in.Last {
+					dst = append(dst[:n], slices.DeleteFunc(dst[n:], func(r Row) bool { return r.Key < in.First || r.Key > in.Last })...)
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return dst, err
 		}
 	}
+	l.sorter.sort(dst)
 	return dst, nil
 }
 
 // rowsOf estimates how many rows of a cell belong to the interval, of which it may contain keys.
-func (sh Interval) rowsOf(c *streamfmt.Cell) int {
-	if c.First >= sh.First && c.Last <= sh.Last {
+func (in Interval) rowsOf(c *streamfmt.Cell) int {
+	if c.First >= in.First && c.Last <= in.Last {
 		return int(c.Records)
 	}
-	both := float64(min(c.Last, sh.Last)-max(c.First, sh.First)) + 1
+	both := float64(min(c.Last, in.Last)-max(c.First, in.First)) + 1
 	return int(both/(float64(c.Last-c.First)+1)*float64(c.Records)) + 1
-}
-
-// loadFile appends the rows of an interval in a file, cell by cell.
-func (l *Loader) loadFile(dst []Row, f *file, sh Interval) ([]Row, error) {
-	l.touching = slices.AppendSeq(l.touching[:0], f.touching(sh))
-	if len(l.touching) == 0 {
-		return dst, nil // the file need not be opened
-	}
-	err := f.with(func(f *file) (err error) {
-		for _, i := range l.touching {
-			c := &f.cells[i]
-			n := len(dst)
-			if dst, err = l.cell(dst, f, i, sh.Last); err != nil {
-				return err
-			}
-			if c.First < sh.First || c.Last > sh.Last {
-				dst = append(dst[:n], slices.DeleteFunc(dst[n:], func(r Row) bool { return r.Key < sh.First || r.Key > sh.Last })...)
-			}
-		}
-		return nil
-	})
-	return dst, err
-}
-
-// cell appends the rows of cell i of a file. It may leave out rows with keys above until.
-func (l *Loader) cell(dst []Row, f *file, i int, until uint64) ([]Row, error) {
-	return l.cells.Append(dst, f.pack, f.cells[i:], until)
 }
 
 // CloseAll closes sources.
@@ -442,23 +324,4 @@ func CloseAll(all []*Source) error {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// openParts opens the shards of several directories as one source, to be loaded by intervals.
-func openParts(fsys store.FS, dirs []string, g game.Game, tier int, kind Kind) (*Source, error) {
-	all := &Source{tier: tier, kind: kind}
-	for _, dir := range dirs {
-		d, err := OpenDir(fsys, dir, g)
-		var s *Source
-		if err == nil {
-			s, err = OpenPart(d, tier, kind)
-		}
-		if err == nil {
-			err = all.Take(s)
-		}
-		if err != nil {
-			return nil, errors.Join(err, all.Close())
-		}
-	}
-	return all, nil
 }

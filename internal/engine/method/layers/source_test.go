@@ -15,9 +15,11 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/layers"
+	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -26,10 +28,8 @@ import (
 // game and the directory.
 func dirOf(t *testing.T) (game.Layered, string) {
 	t.Helper()
-	r := run{t: t, g: tiny(t, 3, 2, 3), dir: t.TempDir(), interval: 1000, box: 1000}
-	r.possible(0)
-	r.possible(1)
-	return r.g, filepath.Join(r.dir, "data_first1")
+	g := tiny(t, 3, 2, 3)
+	return g, filepath.Join(solved.Dir(t, g, func(o *solve.Options) { o.KeepAll = true }), "data_first1")
 }
 
 // openAll opens a directory, and reads its shards and its messages to the next tier.
@@ -39,7 +39,7 @@ func openAll(dir string, g game.Layered, tier int, kind layers.Kind) error {
 		return err
 	}
 	for _, open := range []func() (*layers.Source, error){
-		func() (*layers.Source, error) { return layers.OpenPart(d, tier, kind) },
+		func() (*layers.Source, error) { return layers.Open(store.Local{}, g, kind, tier, dir) },
 		func() (*layers.Source, error) { return layers.OpenInbox([]*layers.Dir{d}, step.At(tier+1, 0), kind) },
 	} {
 		s, err := open()
@@ -139,6 +139,7 @@ func TestCut(t *testing.T) {
 		dir := t.TempDir()
 		var all []layers.Row
 		var sources []*layers.Source
+		var names []string
 		for i := range files {
 			var rows []layers.Row
 			for range 20000 / files {
@@ -156,15 +157,16 @@ func TestCut(t *testing.T) {
 			f := must.Get(os.Create(name))(t)
 			w := layers.NewPartWriter(f, g, tier, layers.Predecessors)
 			must.OK(t, w.Finish(w.Append(rows)))
-			s := must.Get(layers.OpenFile(store.Local{}, name, g, tier, layers.Predecessors, nil))(t)
+			names = append(names, name)
+		}
+		each := 1
+		if files > 3 {
+			each = files
+		}
+		for of := range slices.Chunk(names, each) {
+			s := must.Get(layers.Open(store.Local{}, g, layers.Predecessors, tier, of...))(t)
 			defer s.Close()
-			if len(sources) == 0 {
-				sources = append(sources, s)
-			} else if len(sources) == 1 && files > 3 {
-				must.OK(t, sources[0].Take(s))
-			} else {
-				sources = append(sources, s)
-			}
+			sources = append(sources, s)
 		}
 		slices.SortFunc(all, layers.CompareRows)
 		for _, most := range []int{0, 500, 5000, 22000, len(all) - 1, len(all), 1 << 30} {
@@ -271,7 +273,7 @@ func TestOrder(t *testing.T) {
 			many[i] = rows[0]
 		}
 		must.OK(t, w.Finish(errors.Join(w.Append(many), w.Append(rows))))
-		_, err := layers.OpenFile(store.Local{}, name, g, 1, layers.Values, nil)
+		_, err := layers.Open(store.Local{}, g, layers.Values, 1, name)
 		if err == nil || err.Error() != name+": its keys do not ascend" {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -102,20 +102,20 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	at, ok := f.find(p)
+	in, ok := f.find(p)
 	if !ok {
 		return 0, false, nil
 	}
 	t.cells.Lock()
 	defer t.cells.Unlock()
-	rows, err := t.cells.Get(stored.Key{Tier: tier, At: uint64(at.file)<<32 | uint64(at.from)}, func(rows *[]Row) (err error) {
+	rows, err := t.cells.Get(stored.Key{Tier: tier, At: in.First}, func(rows *[]Row) (err error) {
 		var l *Loader
 		select {
 		case l = <-t.loaders:
 		default:
 			l = new(Loader)
 		}
-		*rows, err = l.stretch(*rows, at)
+		*rows, err = l.Load(*rows, f, in)
 		select {
 		case t.loaders <- l:
 		default:
@@ -227,7 +227,12 @@ func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images boo
 	of, err := t.rows(wanted)
 	g, symmetric := t.g.(game.Symmetric)
 	if images = images && symmetric; images && err == nil {
-		err = of.withImages(ctx, g, t.files.Temporary())
+		var file *os.File // in the directory of the data, if it can be written
+		if file, err = store.CreateTemp(t.files.Temporary(), "images-*"+jobdir.Suffix); err == nil {
+			create := func(string) (io.WriteCloser, error) { return file, nil }
+			err = of.withImages(ctx, g, runtime.GOMAXPROCS(0), imageRows, create, store.Local{}, file.Name())
+			os.Remove(file.Name())
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -247,39 +252,4 @@ func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images boo
 			return err
 		}
 	}}, nil
-}
-
-// withImages replaces the positions by those with all images, which it sorts in a file without a name. The file is in a
-// directory, if it can be written.
-func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, dir string) error {
-	var sources []*Source
-	rows := int64(0)
-	for i, interval := range of.all {
-		if i > 0 && of.all[i-1].tier == interval.tier {
-			continue
-		}
-		f, err := of.tier(interval.tier)
-		if err != nil {
-			return err
-		}
-		sources, rows = append(sources, f), rows+f.Rows()
-	}
-	if rows == 0 {
-		of.all = nil
-		return nil
-	}
-	file, err := store.CreateTemp(dir, "images-*"+jobdir.Suffix)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	create := func() (io.WriteCloser, error) { return file, nil }
-	tiers, err := (&imageSorter{g, runtime.GOMAXPROCS(0), imageRows, create, store.Local{}, file.Name()}).sort(ctx, sources)
-	of.tier, of.all = func(i int) (*Source, error) { return tiers[i], nil }, nil
-	for tier, f := range tiers {
-		if f.Rows() > 0 {
-			of.add(tier, max(1, f.Runs())*streamfmt.CellRows, f) // at least a cell of each run is read
-		}
-	}
-	return err
 }

@@ -2,7 +2,6 @@ package layers
 
 import (
 	"io"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -15,14 +14,13 @@ type PartWriter struct {
 	jobdir.PackWriter
 	tier  int
 	kind  Kind
-	width int
 	chunk streamfmt.Packer
 	rest  []Row // rows that wait to be written
 }
 
 // NewPartWriter returns a writer of a shard of a tier.
 func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind) *PartWriter {
-	return &PartWriter{PackWriter: jobdir.NewPackWriter(out, g, kind, nil), tier: tier, kind: kind, width: streamfmt.KeyWidth(g.KeyBits())}
+	return &PartWriter{PackWriter: jobdir.NewPackWriter(out, g, kind, nil), tier: tier, kind: kind}
 }
 
 // newTableWriter returns a writer of a file of the table for a tier, whose cells are coded.
@@ -34,40 +32,26 @@ func newTableWriter(out io.WriteCloser, g game.Game, tier int) *PartWriter {
 
 // Append writes rows, which must come after all rows written before.
 func (w *PartWriter) Append(rows []Row) error {
-	for piece := range slices.Chunk(rows, pieceRows) {
-		w.rest = append(w.rest, piece...)
-		if err := w.spill(); err != nil {
-			return err
+	for len(rows) > 0 {
+		n := min(len(rows), pieceRows-len(w.rest))
+		w.rest, rows = append(w.rest, rows[:n]...), rows[n:]
+		if len(w.rest) == pieceRows {
+			if err := w.write(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// AppendLines reads sorted lines, called source in errors, and writes their rows.
-func (w *PartWriter) AppendLines(in io.Reader, source string) error {
-	return eachRow(in, source, w.width, nil, []Kind{w.kind}, func(_ []byte, row Row, _ Kind) (string, error) {
-		w.rest = append(w.rest, row)
-		return "", w.spill()
-	})
-}
-
-// spill writes buffered rows if there are enough.
-func (w *PartWriter) spill() error {
-	if len(w.rest) < pieceRows {
-		return nil
-	}
-	err := w.write(w.rest[:pieceRows])
-	w.rest = w.rest[:copy(w.rest, w.rest[pieceRows:])]
-	return err
-}
-
-// write writes rows: a multiple of the rows in a cell, or the last rows.
-func (w *PartWriter) write(rows []Row) error {
+// write writes the rows that wait: a multiple of the rows in a cell, or the last rows.
+func (w *PartWriter) write() error {
 	w.chunk.Reset()
-	w.chunk.AddRows(w.tier, rows)
+	w.chunk.AddRows(w.tier, w.rest)
 	if w.kind == Values {
-		w.chunk.CountValues(rows)
+		w.chunk.CountValues(w.rest)
 	}
+	w.rest = w.rest[:0]
 	return w.PackWriter.Append(&w.chunk)
 }
 
@@ -75,7 +59,7 @@ func (w *PartWriter) write(rows []Row) error {
 // returns the first error.
 func (w *PartWriter) Finish(err error) error {
 	if err == nil {
-		err = w.write(w.rest)
+		err = w.write()
 	}
 	return w.PackWriter.Finish(err)
 }

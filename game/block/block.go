@@ -89,19 +89,20 @@ func (b *Block) OpenSlots() []uint32 {
 	return b.open
 }
 
-// Copy resets b to the range and the records of another block.
+// Copy resets b to the range and the records of another block, with what Deduce has returned for it.
 func (b *Block) Copy(from *Block) {
 	b.Assign(from.Tier, from.Range, from.LowBits, from.Low)
 	copy(b.Open, from.Open)
 	copy(b.Done, from.Done)
 	copy(b.Val, from.Val)
-}
-
-// Inherit gives b, whose open slots have not been listed, the memory of the list of another block, which
-// loses it.
-func (b *Block) Inherit(from *Block) {
-	b.open, b.listed = from.open, false
-	from.open, from.listed = nil, false
+	if b.isDeduced = from.isDeduced; b.isDeduced {
+		b.deduced.Reset(b.Len())
+		copy(b.deduced.Open, from.deduced.Open)
+		for i, known := range from.deduced.Known {
+			copy(b.deduced.Known[i], known)
+		}
+		b.deduced.Values = from.deduced.Values
+	}
 }
 
 // Close marks all open records as done; their values must be in Val.

@@ -216,7 +216,7 @@ func (w *inlineWork) openCompact() (err error) {
 			counts[w.g.Values().Before(game.Value(v))] = n
 		}
 	}
-	reduce, index := w.reducer(w.balanced.Sampler(w.messages())), w.predecessors.Cursor(0)
+	reduce, index := w.reducer(w.balanced.Merger(w.messages())), w.predecessors.Cursor(0)
 	w.compact, err = newCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
 		e, err := index.Entry(i)
 		if err != nil {

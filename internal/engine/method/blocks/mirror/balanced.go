@@ -3,7 +3,6 @@ package mirror
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 
@@ -19,8 +18,7 @@ import (
 type Balanced struct {
 	*sorter
 
-	mu     sync.Mutex
-	merged map[uint64]*block.Block // ranges with their messages, if they are in memory
+	merged map[uint64]*block.Block // ranges with their messages, if they are in memory; mu guards it during Prepare
 }
 
 // A Pass describes the pass over the ranges that receive messages.
@@ -91,23 +89,18 @@ func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
 
 // store merges and stores the messages to the ranges that take returns, until it returns none.
 func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, messages Messages, band *bandWriter) error {
-	ranges, own, lists := make([]uint64, 0, atOnce), new(block.Block), lister{}
+	ranges, b := make([]uint64, 0, atOnce), new(block.Block)
 	for ctx.Err() == nil {
 		if ranges = take(ranges); len(ranges) == 0 {
 			break
 		}
 		for _, rng := range ranges {
-			b, stays := h.newBlock(rng)
-			if !stays {
-				b = own
-			}
-			lists.giveTo(b)
 			ok, err := messages.Load(b, rng)
 			if err == nil && ok {
 				err = messages.Merge(b)
 			}
 			if err == nil && ok {
-				err = h.keep(ctx, band, b, stays)
+				err = h.keep(ctx, band, b)
 			}
 			if err != nil {
 				return err
@@ -117,25 +110,19 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, mess
 	return nil
 }
 
-// newBlock returns a block for a range that stays in memory; ok is false if it would take too much of it.
-func (h *Balanced) newBlock(rng uint64) (b *block.Block, ok bool) {
-	if h.place.Blocks == nil {
-		return nil, false
-	}
-	b = h.place.Blocks.Block(len(h.g.Low(h.tier, rng)))
-	return b, b != nil
-}
-
-// keep stores the messages that have been merged into b, and their images. stays is set if b stays in memory.
-func (h *Balanced) keep(ctx context.Context, band *bandWriter, b *block.Block, stays bool) error {
+// keep stores the messages that have been merged into b, in memory if there is some left, and their images.
+func (h *Balanced) keep(ctx context.Context, band *bandWriter, b *block.Block) error {
 	if err := h.add(ctx, b); err != nil {
 		return err
 	}
-	if stays {
-		h.mu.Lock()
-		h.merged[b.Range] = b
-		h.mu.Unlock()
-		return nil
+	if h.place.Blocks != nil {
+		if kept := h.place.Blocks.Block(b.Len()); kept != nil {
+			kept.Copy(b)
+			h.mu.Lock()
+			h.merged[b.Range] = kept
+			h.mu.Unlock()
+			return nil
+		}
 	}
 	return band.add(b.Range, b.Open, b.Val)
 }
@@ -153,48 +140,29 @@ func (h *Balanced) Merger(m Messages) *Merger {
 	return &Merger{h: h, messages: m, own: new(block.Block)}
 }
 
-// Sampler is like Merger, for some ranges that a Merger merges later.
-func (h *Balanced) Sampler(m Messages) *Merger {
-	s := h.Merger(m)
-	s.copies = true
-	return s
-}
-
-// A Merger merges messages and images in ranges. It is fastest if ranges ascend. Each range is merged once.
+// A Merger merges messages and images in ranges. It is fastest if ranges ascend.
 type Merger struct {
 	h        *Balanced
 	messages Messages
 	bands    []bandCursor
 	own      *block.Block
-	copies   bool // whether blocks in memory are copied
-	lists    lister
 }
 
 // Merge returns a range with the messages and the images to it; nil if the range has no slots. The block
 // belongs to the caller until the next call. If there is no Balanced, and for ranges without balanced positions,
 // there are only messages.
 func (m *Merger) Merge(rng uint64) (*block.Block, error) {
-	b, err := m.h.take(rng, m.copies)
-	if err != nil {
-		return nil, err
+	if m.h != nil && m.h.merged[rng] != nil {
+		m.own.Copy(m.h.merged[rng])
+		return m.own, m.images(m.own)
 	}
-	if b != nil {
-		if m.copies {
-			m.own.Copy(b)
-			b = m.own
-		}
-		m.lists.giveTo(b)
-		return b, m.images(b)
-	}
-	b = m.own
-	m.lists.giveTo(b)
-	if ok, err := m.messages.Load(b, rng); err != nil || !ok {
+	if ok, err := m.messages.Load(m.own, rng); err != nil || !ok {
 		return nil, err
 	}
 	if m.h == nil || !m.h.has(rng) {
-		return b, m.messages.Merge(b)
+		return m.own, m.messages.Merge(m.own)
 	}
-	return b, m.images(b)
+	return m.own, m.images(m.own)
 }
 
 // images merges the images in the range of a block into it.
@@ -203,32 +171,4 @@ func (m *Merger) images(b *block.Block) error {
 		m.bands = m.h.cursors()
 	}
 	return mergeAll(m.bands, b)
-}
-
-// take returns the block of a range that stays in memory; nil if there is none. It becomes the caller's, unless
-// stays is set.
-func (h *Balanced) take(rng uint64, stays bool) (*block.Block, error) {
-	if h == nil {
-		return nil, nil
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	b, ok := h.merged[rng]
-	if ok && b == nil {
-		return nil, fmt.Errorf("range %#x: merged twice", rng)
-	}
-	if ok && !stays {
-		h.merged[rng] = nil
-	}
-	return b, nil
-}
-
-// A lister lends blocks, one at a time, the memory for the list of their open slots.
-type lister struct{ last *block.Block }
-
-func (l *lister) giveTo(b *block.Block) {
-	if l.last != nil && l.last != b {
-		b.Inherit(l.last)
-	}
-	l.last = b
 }

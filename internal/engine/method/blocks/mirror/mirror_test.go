@@ -133,26 +133,6 @@ func memory(bytes int) *block.Memory {
 	return m
 }
 
-// TestMergeTwice merges a range in memory twice, of which the second one has no messages any more.
-func TestMergeTwice(t *testing.T) {
-	g := HalfOf(must.Get(connectn.New(3, 3, 3))(t))
-	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
-	h := NewBalanced(g, 4, Reached, Place{Blocks: memory(1 << 30)})
-	m, ranges := copied{g, 4, Reached, blocks}, []uint64(nil)
-	for _, b := range blocks {
-		if h.has(b.Range) {
-			ranges = append(ranges, b.Range)
-		}
-	}
-	must.OK(t, h.Prepare(t.Context(), Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}))
-	merger := h.Merger(m)
-	must.Get(merger.Merge(ranges[0]))(t)
-	if b, err := merger.Merge(ranges[0]); err == nil {
-		t.Errorf("merged again: %v", b)
-	}
-	must.OK(t, h.Close())
-}
-
 // FuzzImages compares images with those of position after position.
 func FuzzImages(f *testing.F) {
 	for seed := range uint64(30) {
@@ -187,7 +167,7 @@ func checkBalanced(t *testing.T, g *Half, tier int, kind Kind, blocks []*block.B
 		m := copied{g, tier, kind, blocks}
 		pass := Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}
 		must.OK(t, h.Prepare(t.Context(), pass))
-		sampler, merger := h.Sampler(m), h.Merger(m)
+		sampler, merger := h.Merger(m), h.Merger(m) // a range is merged twice
 		found := 0
 		for all := pass.Ranges.Cursor(); ; {
 			rng, ok := all.Next()

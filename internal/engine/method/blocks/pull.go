@@ -13,9 +13,6 @@ type Puller struct {
 	Game game.Tiered // for Load
 	Tier int         // the tier that Load loads
 	From *TierCursor // reads the input tier of Map; nil: there are no messages
-	// Senders returns the records of a block that send messages, or nil if there are none;
-	// if Senders is nil, all records do.
-	Senders func(*block.Block) *block.Block
 
 	sources []uint64
 }
@@ -45,9 +42,6 @@ func (p *Puller) Merge(into *block.Block) error {
 		from, err := p.From.Block(into.Range, source)
 		if err != nil {
 			return err
-		}
-		if from != nil && p.Senders != nil {
-			from = p.Senders(from)
 		}
 		if from != nil {
 			p.Map(from, into)

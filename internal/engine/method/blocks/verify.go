@@ -3,7 +3,6 @@ package blocks
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -36,7 +35,7 @@ func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool
 		}
 	}
 	for i, tier := range t.tiers {
-		counts, err := t.forward(ctx, i)
+		counts, err := t.pass(step.Possible, i).forward(ctx)
 		if err == nil && counts != tier.Counts() {
 			err = stored.NoCounts(tier.name)
 		}
@@ -46,12 +45,77 @@ func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool
 		passed(i)
 	}
 	for i := len(t.tiers) - 2; i >= 0; i-- {
-		if err := t.backward(ctx, i); err != nil {
+		if err := t.pass(step.Solve, i).backward(ctx); err != nil {
 			return true, err
 		}
 		passed(i)
 	}
 	return true, nil
+}
+
+// A pass checks a tier: the forward pass by the step Possible, and the backward pass by Solve.
+type pass struct {
+	*Table
+	name  string // of the step
+	tier  int
+	cache *Cache           // has blocks of the tier before it or after it, which sends messages
+	value *[256]game.Value // by score
+	imageCheck
+}
+
+func (t *Table) pass(name string, tier int) *pass {
+	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
+	return &pass{t, name, tier, NewCache(verifyCache), value, imageCheck{known: make(map[uint64][]byte)}}
+}
+
+// A merger reads ranges of the tier of a pass, and merges the messages to them. It is for one goroutine.
+type merger struct {
+	*pass
+	here *TierCursor
+	pull Puller
+
+	found    block.Block // the positions in the table
+	want     block.Block // their scores, or the positions to which moves from stored positions lead
+	balanced block.Set   // the balanced slots; nil if there are none
+}
+
+func (p *pass) merger() *merger {
+	m := &merger{pass: p, here: p.tiers[p.tier].Cursor(stored.Ahead), pull: Puller{Step: NewStep(p.name, p.stores), Game: p.stores, Tier: p.tier}}
+	switch {
+	case p.name == step.Solve:
+		m.pull.From = p.tiers[p.tier+1].Cached(p.cache, stored.Ahead)
+	case p.tier > 0:
+		m.pull.From = p.tiers[p.tier-1].Cached(p.cache, stored.Ahead)
+		m.pull.Step = &possibleOfValues{Step: m.pull.Step}
+	}
+	return m
+}
+
+// load reads a range. If it has no slots, load fails if the table has a block of it.
+func (m *merger) load(rng uint64) error {
+	m.found.Reset(m.tier, rng, m.g.LowBits(), m.stores.Low(m.tier, rng))
+	_, err := m.here.Load(&m.found, rng)
+	if err != nil || m.found.Len() == 0 {
+		return err
+	}
+	m.balanced = m.balancedIn(m.tier, rng)
+	if m.name == step.Solve {
+		fillNonTerminal(&m.want, &m.found)
+	} else if _, err := m.pull.Load(&m.want, rng); err != nil {
+		return err
+	}
+	return m.pull.Merge(&m.want)
+}
+
+// possibleOfValues is the step Possible for blocks of the table, whose positions have values.
+type possibleOfValues struct {
+	Step
+	from block.Block
+}
+
+func (s *possibleOfValues) Map(from, into *block.Block) {
+	fillNonTerminal(&s.from, from)
+	s.Step.Map(&s.from, into)
 }
 
 // fault returns a Fault of a slot of a block.
@@ -64,45 +128,29 @@ func (t *Table) text(v game.Value) string { return t.g.Values().Text(v) }
 
 // forward checks the set of positions of a tier, and the values of the terminal ones. It
 // returns the counts.
-func (t *Table) forward(ctx context.Context, tier int) (streamfmt.Counts, error) {
-	g := t.stores
-	possible := NewStep(step.Possible, g)
-	pairs, cache := t.forwardImages(tier), NewCache(verifyCache)
+func (p *pass) forward(ctx context.Context) (streamfmt.Counts, error) {
+	possible := NewStep(step.Possible, p.stores)
 	var mu sync.Mutex
 	var total streamfmt.Counts
-	err := t.eachPossible(ctx, tier, func() func(uint64) error {
-		var found, want block.Block
-		hereReader, messages := t.tiers[tier].Cursor(stored.Ahead), t.positions(tier, cache)
+	err := p.eachPossible(ctx, func() func(uint64) error {
+		m := p.merger()
 		return func(rng uint64) error {
-			low := g.Low(tier, rng)
-			if low == nil {
-				_, err := hereReader.Load(&found, rng) // the range has no slots: Load fails if there is a block
+			if err := m.load(rng); err != nil || m.found.Len() == 0 {
 				return err
 			}
-			_, err := messages.Load(&want, rng)
-			if err == nil {
-				err = messages.Merge(&want)
-			}
-			if err != nil {
-				return err
-			}
-			found.Reset(tier, rng, t.g.LowBits(), low)
-			if _, err := hereReader.Load(&found, rng); err != nil {
-				return err
-			}
-			if balanced := t.balancedIn(tier, rng); balanced != nil && !found.Done.Empty() {
-				pairs.add(&found, reachedClaims(&found, want.Open, balanced))
-				for slot := range found.Done.All() { // pairs checks whether these are reached
-					if balanced.Has(slot) {
-						want.Open.Add(slot)
+			if m.balanced != nil && !m.found.Done.Empty() {
+				p.claim(m)
+				for slot := range m.found.Done.All() { // compareImages checks whether these are reached
+					if m.balanced.Has(slot) {
+						m.want.Open.Add(slot)
 					}
 				}
 			}
-			if err := possible.Reduce(&want); err != nil {
+			if err := possible.Reduce(&m.want); err != nil {
 				return err
 			}
 			counts := streamfmt.Counts{}
-			if err := t.compare(&found, &want, &counts); err != nil {
+			if err := m.compare(&counts); err != nil {
 				return err
 			}
 			mu.Lock()
@@ -112,7 +160,7 @@ func (t *Table) forward(ctx context.Context, tier int) (streamfmt.Counts, error)
 		}
 	})
 	if err == nil {
-		err = pairs.run(ctx)
+		err = p.compareImages(ctx)
 	}
 	return total, err
 }
@@ -120,26 +168,26 @@ func (t *Table) forward(ctx context.Context, tier int) (streamfmt.Counts, error)
 // rangesAtATime is the number of ranges that eachPossible has in a list.
 const rangesAtATime = 1 << 16
 
-// eachPossible is like eachOf for the ranges of a tier, and those into which moves between stored
+// eachPossible is like eachOf for the ranges of the tier, and those into which moves between stored
 // positions may lead.
-func (t *Table) eachPossible(ctx context.Context, tier int, newCheck func() func(rng uint64) error) error {
+func (p *pass) eachPossible(ctx context.Context, newCheck func() func(rng uint64) error) error {
 	var all mirror.RangeSet
-	if tier == 0 {
-		all.Add(t.g.Start() >> t.g.LowBits())
+	if p.tier == 0 {
+		all.Add(p.g.Start() >> p.g.LowBits())
 	} else {
-		possible := NewStep(step.Possible, t.stores)
+		possible := NewStep(step.Possible, p.stores)
 		var to []uint64
-		for e, err := range t.tiers[tier-1].Entries() {
+		for e, err := range p.tiers[p.tier-1].Entries() {
 			if err != nil {
 				return err
 			}
-			to = possible.Outputs(to[:0], tier-1, e.First)
+			to = possible.Outputs(to[:0], p.tier-1, e.First)
 			for _, rng := range to {
 				all.Add(rng)
 			}
 		}
 	}
-	for e, err := range t.tiers[tier].Entries() {
+	for e, err := range p.tiers[p.tier].Entries() {
 		if err != nil {
 			return err
 		}
@@ -160,26 +208,6 @@ func (t *Table) eachPossible(ctx context.Context, tier int, newCheck func() func
 	return nil
 }
 
-// positions returns the positions of a tier that the moves from the positions of the tier before it, whose blocks a cache has,
-// lead to.
-func (t *Table) positions(tier int, cache *Cache) *Puller {
-	p := &Puller{Step: NewStep(step.Possible, t.stores), Game: t.stores, Tier: tier, Senders: senders()}
-	if tier > 0 {
-		p.From = t.tiers[tier-1].Cached(cache, stored.Ahead)
-	}
-	return p
-}
-
-// senders returns a function that returns the positions of a block that are not terminal, valid
-// until its next call.
-func senders() func(*block.Block) *block.Block {
-	var from block.Block
-	return func(b *block.Block) *block.Block {
-		fillNonTerminal(&from, b)
-		return &from
-	}
-}
-
 // fillNonTerminal fills b with the positions of a block of the table that are not terminal, as open
 // positions.
 func fillNonTerminal(b, of *block.Block) {
@@ -191,10 +219,10 @@ func fillNonTerminal(b, of *block.Block) {
 	}
 }
 
-// compare checks found, a block of the table, against want: the same positions, and the same
-// values of the terminal ones. It adds the positions of found and their mirror images to counts, by value.
-func (t *Table) compare(found, want *block.Block, counts *streamfmt.Counts) error {
-	balanced := t.balancedIn(found.Tier, found.Range)
+// compare checks found against want: the same positions, and the same values of the terminal ones. It
+// adds the positions of found and their mirror images to counts, by value.
+func (m *merger) compare(counts *streamfmt.Counts) error {
+	t, found, want := m.Table, &m.found, &m.want
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
 		value := game.Value(found.Val[slot])
@@ -214,46 +242,40 @@ func (t *Table) compare(found, want *block.Block, counts *streamfmt.Counts) erro
 		case want.Open.Has(slot) && value.Remoteness() == 0:
 			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
 		}
-		counts[value] += t.times(slot, balanced)
+		counts[value] += t.times(slot, m.balanced)
 	}
 	return nil
 }
 
 // backward checks that the values of a tier follow from the values of the next tier.
-func (t *Table) backward(ctx context.Context, tier int) error {
-	here, pairs, cache := t.tiers[tier], t.backwardImages(tier), NewCache(verifyCache)
-	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
+func (p *pass) backward(ctx context.Context) error {
+	here := p.tiers[p.tier]
 	err := parallel.All(ctx, here.Len(), func() func(int) error {
-		var found, scores block.Block
-		messages := t.foundMessages(tier, cache)
+		m := p.merger()
 		return func(i int) error {
-			e, err := messages.here.Entry(i)
+			e, err := m.here.Entry(i)
 			if err == nil {
-				_, err = messages.load(&found, &scores, e.First)
-			}
-			if err == nil {
-				err = messages.pull.Merge(&scores)
+				err = m.load(e.First)
 			}
 			if err != nil {
 				return err
 			}
-			balanced := t.balancedIn(tier, found.Range)
-			for _, slot := range scores.OpenSlots() {
-				if balanced != nil && balanced.Has(int(slot)) {
-					continue // pairs checks it
+			for _, slot := range m.want.OpenSlots() {
+				if m.balanced != nil && m.balanced.Has(int(slot)) {
+					continue // compareImages checks it
 				}
-				if err := t.checkValue(found.Key(int(slot)), game.Value(found.Val[slot]), value[scores.Val[slot]]); err != nil {
+				if err := p.checkValue(m.found.Key(int(slot)), game.Value(m.found.Val[slot]), p.value[m.want.Val[slot]]); err != nil {
 					return err
 				}
 			}
-			if balanced != nil {
-				pairs.add(&found, slices.Clone(scores.Val[:scores.Len()]))
+			if m.balanced != nil {
+				p.claim(m)
 			}
 			return nil
 		}
 	})
 	if err == nil {
-		err = pairs.run(ctx)
+		err = p.compareImages(ctx)
 	}
 	return err
 }
@@ -268,27 +290,6 @@ func (t *Table) checkValue(p game.Position, v, want game.Value) error {
 		return &stored.Fault{Position: p, Reason: fmt.Sprintf("expected %s, as its moves lead to, found %s", t.text(want), t.text(v))}
 	}
 	return nil
-}
-
-// foundMessages merges the scores of the positions of a tier that are not terminal; a cache has blocks of the next tier. It is for
-// one goroutine.
-type foundMessages struct {
-	here *TierCursor
-	pull Puller
-}
-
-func (t *Table) foundMessages(tier int, cache *Cache) *foundMessages {
-	return &foundMessages{t.tiers[tier].Cursor(stored.Ahead), Puller{Step: NewStep(step.Solve, t.stores), From: t.tiers[tier+1].Cached(cache, stored.Ahead)}}
-}
-
-// load reads a range of the table into found, and resets scores to its positions that are not
-// terminal.
-func (m *foundMessages) load(found, scores *block.Block, rng uint64) (bool, error) {
-	ok, err := m.here.Load(found, rng)
-	if err == nil {
-		fillNonTerminal(scores, found)
-	}
-	return ok, err
 }
 
 // eachOf calls check for all ranges, on all cores, and returns the error of the lowest range that has one. newCheck returns

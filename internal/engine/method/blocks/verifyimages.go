@@ -3,11 +3,12 @@ package blocks
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
@@ -20,74 +21,88 @@ const claimsMemory = 128 << 20
 // correct. Each mirror image is found with Mirror, position by position: the check uses none of
 // the code by which the table was computed.
 //
-// If the claims of a tier need too much memory, the check makes several passes, each with the
+// If the claims of a tier need too much memory, the check is repeated, each time with the
 // claims of some ranges.
 type imageCheck struct {
-	t    *Table
-	tier int
-	// claim returns a function that computes the claims of a range, by slot, and reads its block.
-	claim func() func(found *block.Block, rng uint64) (claims []byte, err error)
-	// check compares a position with its mirror image.
-	check func(p, image game.Position, v game.Value, own, other byte) error
-
-	mu     sync.Mutex
-	most   int // bytes of claims
-	bytes  int
-	known  map[uint64]rangeClaims
-	later  []uint64 // ranges whose claims did not fit
-	ranges []uint64 // all ranges with balanced positions in the table, ascending
+	mu    sync.Mutex
+	bytes int               // of claims
+	known map[uint64][]byte // claims by range and slot
+	later []uint64          // ranges whose claims did not fit
 }
 
-// rangeClaims are the claims of a range.
-type rangeClaims struct {
-	low    []uint32
-	claims []byte
-}
+// Claims of the forward pass. A claim of the backward pass is a score.
+const (
+	claimExists  = 1 // the position is in the table, but no move from a stored position leads to it
+	claimReached = 2
+)
 
-// add adds the claims of a range with balanced positions.
-func (c *imageCheck) add(b *block.Block, claims []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.bytes+len(claims) > c.most && c.bytes > 0 {
-		c.later = append(c.later, b.Range)
-		return
+// claims returns the claims of a range, by slot.
+func (m *merger) claims() []byte {
+	if m.name == step.Solve {
+		return slices.Clone(m.want.Val[:m.want.Len()])
 	}
-	c.bytes += len(claims)
-	c.known[b.Range] = rangeClaims{b.Low, claims}
+	claims := make([]byte, m.found.Len())
+	for slot := range m.found.Done.All() {
+		if m.balanced.Has(slot) {
+			claims[slot] = claimExists
+			if m.want.Open.Has(slot) {
+				claims[slot] = claimReached
+			}
+		}
+	}
+	return claims
 }
 
-// run compares all positions, after the claims of each range have been added once.
-func (c *imageCheck) run(ctx context.Context) error {
-	for rng := range c.known {
-		c.ranges = append(c.ranges, rng)
+// fits reports whether there is memory for the claims of a range. If not, its turn comes later.
+func (p *pass) fits(rng uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	size := len(p.stores.Low(p.tier, rng))
+	if p.bytes > 0 && p.bytes+size > cmp.Or(p.Claims, claimsMemory) {
+		p.later = append(p.later, rng)
+		return false
 	}
-	c.ranges = append(c.ranges, c.later...)
-	slices.Sort(c.ranges)
+	p.bytes += size
+	return true
+}
+
+// claim adds the claims of a range with balanced positions, if they fit.
+func (p *pass) claim(m *merger) {
+	if p.fits(m.found.Range) {
+		p.setClaims(m)
+	}
+}
+
+func (p *pass) setClaims(m *merger) {
+	claims := m.claims()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[m.found.Range] = claims
+}
+
+// compareImages compares all positions, after claim was called for each range.
+func (p *pass) compareImages(ctx context.Context) error {
+	ranges := slices.Sorted(maps.Keys(p.known))
+	ranges = append(ranges, p.later...)
+	slices.Sort(ranges)
 	for {
-		if err := c.compare(ctx); err != nil || len(c.later) == 0 {
+		if err := p.compareKnown(ctx, ranges); err != nil || len(p.later) == 0 {
 			return err
 		}
-		next := c.later
+		next := p.later
 		slices.Sort(next)
-		c.known, c.bytes, c.later = make(map[uint64]rangeClaims), 0, nil
+		p.known, p.bytes, p.later = make(map[uint64][]byte), 0, nil
 		if err := eachOf(ctx, next, func() func(uint64) error {
-			claim := c.claim()
-			var found block.Block
+			m := p.merger()
 			return func(rng uint64) error {
-				c.mu.Lock()
-				full := c.bytes >= c.most
-				if full {
-					c.later = append(c.later, rng)
-				}
-				c.mu.Unlock()
-				if full {
+				if !p.fits(rng) {
 					return nil
 				}
-				claims, err := claim(&found, rng)
-				if err == nil {
-					c.add(&found, claims)
+				if err := m.load(rng); err != nil {
+					return err
 				}
-				return err
+				p.setClaims(m)
+				return nil
 			}
 		}); err != nil {
 			return err
@@ -95,34 +110,32 @@ func (c *imageCheck) run(ctx context.Context) error {
 	}
 }
 
-// compare compares all positions whose mirror images are in ranges with known claims.
-func (c *imageCheck) compare(ctx context.Context) error {
-	t := c.t
-	return eachOf(ctx, c.ranges, func() func(uint64) error {
-		var found block.Block
-		claim, here := c.claim(), t.tiers[c.tier].Cursor(stored.Ahead)
+// compareKnown compares the positions of some ranges, which are all that have balanced positions in the table, with their mirror
+// images in ranges with known claims.
+func (p *pass) compareKnown(ctx context.Context, ranges []uint64) error {
+	return eachOf(ctx, ranges, func() func(uint64) error {
+		m := p.merger()
 		return func(rng uint64) error {
-			own, err := c.known[rng].claims, error(nil)
-			if own == nil {
-				own, err = claim(&found, rng)
-			} else {
-				_, err = here.Load(&found, rng)
+			own, err := p.known[rng], error(nil)
+			if own != nil {
+				_, err = m.here.Load(&m.found, rng)
+			} else if err = m.load(rng); err == nil {
+				own = m.claims()
 			}
 			if err != nil {
 				return err
 			}
-			balanced := t.balancedIn(c.tier, rng)
-			for slot := range found.Done.All() {
+			balanced := p.balancedIn(p.tier, rng)
+			for slot := range m.found.Done.All() {
 				if !balanced.Has(slot) {
 					continue
 				}
-				p := found.Key(slot)
-				image := t.half.Mirror(p)
-				other, ok := c.of(image)
-				if !ok {
-					continue
+				position := m.found.Key(slot)
+				image := p.half.Mirror(position)
+				if other, ok := p.claimOf(image, ranges); ok {
+					err = p.checkImages(position, image, game.Value(m.found.Val[slot]), own[slot], other)
 				}
-				if err := c.check(p, image, game.Value(found.Val[slot]), own[slot], other); err != nil {
+				if err != nil {
 					return err
 				}
 			}
@@ -131,93 +144,36 @@ func (c *imageCheck) compare(ctx context.Context) error {
 	})
 }
 
-// of returns the claim of a mirror image; ok is false if another pass knows it.
-func (c *imageCheck) of(image game.Position) (claim byte, ok bool) {
-	rng := image >> c.t.g.LowBits()
-	known, ok := c.known[rng]
+// claimOf returns the claim of a mirror image; ok is false if it is known another time.
+func (p *pass) claimOf(image game.Position, ranges []uint64) (claim byte, ok bool) {
+	rng := image >> p.g.LowBits()
+	claims, ok := p.known[rng]
 	if !ok {
-		_, exists := slices.BinarySearch(c.ranges, rng)
+		_, exists := slices.BinarySearch(ranges, rng)
 		return 0, !exists
 	}
-	low := uint32(image - rng<<c.t.g.LowBits()) // LowBits is at most 31
-	slot := c.t.half.Slot(low)
-	if slot >= len(known.low) || known.low[slot] != low {
+	low, part := p.stores.Low(p.tier, rng), uint32(image-rng<<p.g.LowBits()) // LowBits is at most 31
+	slot := p.half.Slot(part)
+	if slot >= len(low) || low[slot] != part {
 		return 0, true
 	}
-	return known.claims[slot], true
+	return claims[slot], true
 }
 
-// Claims of the forward pass.
-const (
-	claimExists  = 1 // the position is in the table, but no move from a stored position leads to it
-	claimReached = 2
-)
-
-// forwardImages checks that the mirror image of each balanced position is in the table, and that a
-// move from a stored position leads to one of the two.
-func (t *Table) forwardImages(tier int) *imageCheck {
-	cache := NewCache(verifyCache)
-	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
-		messages, here := t.positions(tier, cache), t.tiers[tier].Cursor(stored.Ahead)
-		var reached block.Block
-		return func(found *block.Block, rng uint64) ([]byte, error) {
-			_, err := here.Load(found, rng)
-			if err == nil {
-				_, err = messages.Load(&reached, rng)
-			}
-			if err == nil {
-				err = messages.Merge(&reached)
-			}
-			return reachedClaims(found, reached.Open, t.balancedIn(tier, rng)), err
-		}
-	}, func(p, image game.Position, _ game.Value, own, other byte) error {
-		switch {
-		case own == claimReached && other == 0:
-			return &stored.Fault{Position: image, Reason: "is missing, but its mirror image is in the table"}
-		case own == claimExists && other != claimReached:
-			return &stored.Fault{Position: p, Reason: "cannot be reached"}
-		}
-		return nil
-	})
-}
-
-// reachedClaims returns the claims of a block, of which the positions in reached are reached.
-func reachedClaims(found *block.Block, reached, balanced block.Set) []byte {
-	claims := make([]byte, found.Len())
-	for slot := range found.Done.All() {
-		if balanced.Has(slot) {
-			claims[slot] = claimExists
-			if reached.Has(slot) {
-				claims[slot] = claimReached
-			}
-		}
-	}
-	return claims
-}
-
-// backwardImages checks that the value of each balanced position that is not terminal is the better of
-// what its own moves to stored positions and those of its mirror image lead to. A claim is a score.
-func (t *Table) backwardImages(tier int) *imageCheck {
-	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
-	cache := NewCache(verifyCache)
-	return t.imageCheck(tier, func() func(*block.Block, uint64) ([]byte, error) {
-		messages := t.foundMessages(tier, cache)
-		var scores block.Block
-		return func(found *block.Block, rng uint64) ([]byte, error) {
-			_, err := messages.load(found, &scores, rng)
-			if err == nil {
-				err = messages.pull.Merge(&scores)
-			}
-			return slices.Clone(scores.Val[:scores.Len()]), err
-		}
-	}, func(p, _ game.Position, v game.Value, own, other byte) error {
+// checkImages compares the claims of a position with the value v and of its mirror image. Forward, the image must be in the
+// table, and a move from a stored position must lead to one of the two. Backward, the value of a position that is not terminal
+// must be the better of what the moves of both to stored positions lead to.
+func (p *pass) checkImages(position, image game.Position, v game.Value, own, other byte) error {
+	switch {
+	case p.name == step.Solve:
 		if v.Remoteness() == 0 {
 			return nil
 		}
-		return t.checkValue(p, v, value[max(own, other)])
-	})
-}
-
-func (t *Table) imageCheck(tier int, claim func() func(*block.Block, uint64) ([]byte, error), check func(p, image game.Position, v game.Value, own, other byte) error) *imageCheck {
-	return &imageCheck{t: t, tier: tier, claim: claim, check: check, most: cmp.Or(t.Claims, claimsMemory), known: make(map[uint64]rangeClaims)}
+		return p.checkValue(position, v, p.value[max(own, other)])
+	case own == claimReached && other == 0:
+		return &stored.Fault{Position: image, Reason: "is missing, but its mirror image is in the table"}
+	case own == claimExists && other != claimReached:
+		return &stored.Fault{Position: position, Reason: "cannot be reached"}
+	}
+	return nil
 }

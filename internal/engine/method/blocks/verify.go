@@ -65,7 +65,7 @@ type pass struct {
 
 func (t *Table) pass(name string, tier int) *pass {
 	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
-	return &pass{t, name, tier, NewCache(verifyCache), value, imageCheck{known: make(map[uint64][]byte)}}
+	return &pass{t, name, tier, NewCache(verifyCache), value, imageCheck{known: make(map[uint64]rangeClaims)}}
 }
 
 // A merger reads ranges of the tier of a pass, and merges the messages to them. It is for one goroutine.

@@ -25,9 +25,15 @@ const claimsMemory = 128 << 20
 // claims of some ranges.
 type imageCheck struct {
 	mu    sync.Mutex
-	bytes int               // of claims
-	known map[uint64][]byte // claims by range and slot
-	later []uint64          // ranges whose claims did not fit
+	bytes int // of claims
+	known map[uint64]rangeClaims
+	later []uint64 // ranges whose claims did not fit
+}
+
+// rangeClaims are the claims of a range, by slot.
+type rangeClaims struct {
+	low    []uint32
+	claims []byte
 }
 
 // Claims of the forward pass. A claim of the backward pass is a score.
@@ -77,7 +83,7 @@ func (p *pass) setClaims(m *merger) {
 	claims := m.claims()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.known[m.found.Range] = claims
+	p.known[m.found.Range] = rangeClaims{m.found.Low, claims}
 }
 
 // compareImages compares all positions, after claim was called for each range.
@@ -91,7 +97,7 @@ func (p *pass) compareImages(ctx context.Context) error {
 		}
 		next := p.later
 		slices.Sort(next)
-		p.known, p.bytes, p.later = make(map[uint64][]byte), 0, nil
+		p.known, p.bytes, p.later = make(map[uint64]rangeClaims), 0, nil
 		if err := eachOf(ctx, next, func() func(uint64) error {
 			m := p.merger()
 			return func(rng uint64) error {
@@ -116,7 +122,7 @@ func (p *pass) compareKnown(ctx context.Context, ranges []uint64) error {
 	return eachOf(ctx, ranges, func() func(uint64) error {
 		m := p.merger()
 		return func(rng uint64) error {
-			own, err := p.known[rng], error(nil)
+			own, err := p.known[rng].claims, error(nil)
 			if own != nil {
 				_, err = m.here.Load(&m.found, rng)
 			} else if err = m.load(rng); err == nil {
@@ -147,17 +153,17 @@ func (p *pass) compareKnown(ctx context.Context, ranges []uint64) error {
 // claimOf returns the claim of a mirror image; ok is false if it is known another time.
 func (p *pass) claimOf(image game.Position, ranges []uint64) (claim byte, ok bool) {
 	rng := image >> p.g.LowBits()
-	claims, ok := p.known[rng]
+	known, ok := p.known[rng]
 	if !ok {
 		_, exists := slices.BinarySearch(ranges, rng)
 		return 0, !exists
 	}
-	low, part := p.stores.Low(p.tier, rng), uint32(image-rng<<p.g.LowBits()) // LowBits is at most 31
-	slot := p.half.Slot(part)
-	if slot >= len(low) || low[slot] != part {
+	low := uint32(image - rng<<p.g.LowBits()) // LowBits is at most 31
+	slot := p.half.Slot(low)
+	if slot >= len(known.low) || known.low[slot] != low {
 		return 0, true
 	}
-	return claims[slot], true
+	return known.claims[slot], true
 }
 
 // checkImages compares the claims of a position with the value v and of its mirror image. Forward, the image must be in the

@@ -129,9 +129,7 @@ func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, 
 		} else {
 			break
 		}
-		chunk := blocks.NewChunk(g)
-		chunk.Add(b)
-		must.OK(t, w.Append(chunk))
+		must.OK(t, w.Add(b))
 	}
 	must.OK(t, errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }

@@ -36,11 +36,10 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	w := blocks.NewWriter(out, g, tier)
 	c := in.Cursor(0)
 	for _, rng := range must.Get(in.Ranges())(t) {
-		b, chunk := new(block.Block), blocks.NewChunk(g)
+		b := new(block.Block)
 		must.Get(c.Load(b, rng))(t)
 		change(b)
-		chunk.Add(b)
-		must.OK(t, w.Append(chunk))
+		must.OK(t, w.Add(b))
 	}
 	must.OK(t, errors.Join(w.Finish(nil), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }

@@ -57,9 +57,7 @@ func TestOpenPositions(t *testing.T) {
 		}
 		g := job.Method.Game().(game.Tiered)
 		w := blocks.NewWriter(file, g, job.Tier)
-		chunk := blocks.NewChunk(g)
-		chunk.Add(blocks.Start(g))
-		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Append(chunk))
+		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Add(blocks.Start(g)))
 	}}
 	_, err := solveInto(t, dir, g, o, store.Fresh)
 	if err == nil || !strings.Contains(err.Error(), "data_second0: no value for 1 position") {

@@ -214,12 +214,11 @@ func TestShards(t *testing.T) {
 					continue
 				}
 				w := blocks.NewWriter(must.Get(os.Create(filepath.Join(job.Output, jobdir.ShardName(jobdir.TablePart, shard))))(t), half, tier)
-				chunk := blocks.NewChunk(half)
 				for _, rng := range ranges[shard*len(ranges)/2 : (shard+1)*len(ranges)/2] {
 					must.Get(c.Load(b, rng))(t)
-					chunk.Add(b)
+					must.OK(t, w.Add(b))
 				}
-				must.OK(t, w.Finish(w.Append(chunk)))
+				must.OK(t, w.Finish(nil))
 			}
 			return stats, nil
 		}}

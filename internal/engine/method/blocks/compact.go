@@ -17,44 +17,6 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Compact is the form that a tier of a game.Deduced has in the table.
-type Compact struct {
-	g     game.Tiered
-	model *streamfmt.Model
-}
-
-// sampled is the number of blocks whose values make the model of a tier. On boards where most blocks have few
-// values, 16 make tables up to 23 % larger; 512 save less than 0.5 %.
-const sampled = 128
-
-// newCompact returns the form of a tier of blocks with all values. values counts those that can occur. load
-// returns the i-th block; it is called for some of them, in ascending order. If the game is a *mirror.Half, the
-// blocks contain only stored positions.
-func newCompact(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (*Compact, error) {
-	n := min(blocks, sampled)
-	s := streamfmt.NewSampler(game.DeducerOf(g))
-	for i := range n {
-		b, err := load(i * blocks / n)
-		if err != nil {
-			return nil, err
-		}
-		s.Add(b)
-	}
-	return &Compact{g, s.Model(values)}, nil
-}
-
-// NewChunk returns an empty chunk of the tier.
-func (c *Compact) NewChunk() *Chunk {
-	chunk := NewChunk(c.g)
-	chunk.SetCompact(game.DeducerOf(c.g), c.model)
-	return chunk
-}
-
-// NewWriter returns a writer of a shard or of the table's file of the tier.
-func (c *Compact) NewWriter(out io.WriteCloser) *Writer {
-	return &Writer{PackWriter: jobdir.NewPackWriter(out, c.g, kindOf(c.g), c.model), chunk: c.NewChunk()}
-}
-
 // Stored returns the game with the positions that the table of a game stores: a *mirror.Half if it is Halved.
 func Stored(g game.Tiered) game.Tiered {
 	if half := mirror.HalfOf(g); half != nil {
@@ -90,12 +52,8 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 	if half != nil && in.half == nil {
 		keep = half.Keep
 	}
-	if game.DeducerOf(g) == nil {
-		w := NewWriter(out, g, in.tier)
-		return w.Finish(w.appendTier(ctx, in, keep))
-	}
 	counts, c, b := in.Counts(), in.Cursor(0), new(block.Block)
-	form, err := newCompact(g, &counts, in.Len(), func(i int) (*block.Block, error) {
+	f, err := tableForm(g, &counts, in.Len(), func(i int) (*block.Block, error) {
 		err := c.loadAt(b, i)
 		if err == nil {
 			keep(b)
@@ -105,7 +63,7 @@ func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier
 	if err != nil {
 		return cmp.Or(err, out.Close())
 	}
-	w := form.NewWriter(out)
+	w := f.newWriter(out, in.tier)
 	return w.Finish(w.appendTier(ctx, in, keep))
 }
 
@@ -117,13 +75,12 @@ const (
 	chunksPerWorker = 3
 )
 
-// appendTier appends the blocks of a tier after keep. Workers on all cores load them. Nothing has been
-// added to w.chunk.
+// appendTier appends the blocks of a tier after keep. Workers on all cores load them.
 func (w *Writer) appendTier(ctx context.Context, t *Tier, keep func(*block.Block)) error {
 	workers := runtime.GOMAXPROCS(0)
 	return parallel.InOrder(ctx, workers, chunksPerWorker*workers, parallel.Work[int, *Chunk]{
 		Next:  parallel.Numbers((t.Len() + loadAtOnce - 1) / loadAtOnce),
-		Chunk: func() *Chunk { c := *w.chunk; return &c },
+		Chunk: w.newChunk,
 		Worker: func() func(int, *Chunk) error {
 			c, b := t.Cursor(readAhead), new(block.Block)
 			return func(task int, out *Chunk) error {

@@ -198,7 +198,7 @@ func (s *filter) reduceBlocks() error {
 	if err != nil {
 		return err
 	}
-	out := newOutputWriter(file, s.g, s.o.Tier, s.name)
+	out := outputForm(s.g, s.name).newWriter(file, s.o.Tier)
 	err = out.Finish(reduce(func(b *block.Block) error {
 		s.count(b)
 		return out.Add(b)

@@ -67,8 +67,8 @@ type inlineWork struct {
 	cache        *Cache           // has blocks of input
 	balanced     *mirror.Balanced // nil: the output has no balanced positions
 
-	deduce  block.Deducer // nil: the output is no table with compact blocks
-	compact *Compact      // the form of the output, if it is
+	deduce block.Deducer // nil: the output is no table with compact blocks
+	form   form          // of the output
 
 	kept   *Cache // gets the output, for the next job; nil: it does not stay in memory
 	shards []*Writer
@@ -107,7 +107,7 @@ func (w *inlineWork) Open(ctx context.Context) error {
 	w.ranges = w.receivers.Cursor()
 	w.Plan = w.runner.memory.Plan(needs)
 	w.cutter = newCutter(w.Job, w.g, w)
-	return w.openCompact()
+	return w.openForm()
 }
 
 func (w *inlineWork) openTiers() (err error) {
@@ -146,24 +146,14 @@ func (w *inlineWork) nextRange() (rng uint64, slots int, ok bool, err error) {
 
 func (w *inlineWork) done() float64 { return w.ranges.Share() }
 
-func (w *inlineWork) NewChunk() *Chunk {
-	if w.compact != nil {
-		return w.compact.NewChunk()
-	}
-	return newOutputChunk(w.g, w.Step)
-}
+func (w *inlineWork) NewChunk() *Chunk { return w.form.newChunk() }
 
 func (w *inlineWork) NewShard(number int) (inline.Shard[*Chunk], error) {
 	file, err := w.CreateShard(number)
 	if err != nil {
 		return nil, err
 	}
-	var shard *Writer
-	if w.compact != nil {
-		shard = w.compact.NewWriter(file)
-	} else {
-		shard = NewWriter(file, w.g, w.Tier)
-	}
+	shard := w.form.newWriter(file, w.Tier)
 	w.shards = append(w.shards, shard)
 	return shard, nil
 }
@@ -205,9 +195,10 @@ func (w *inlineWork) reducer(merger *mirror.Merger) func(rng uint64) (*block.Blo
 	}
 }
 
-// openCompact sets compact if the output is a table with compact blocks. It computes some blocks for it.
-func (w *inlineWork) openCompact() (err error) {
+// openForm sets form. If the output is a table with compact blocks, it computes some blocks for it.
+func (w *inlineWork) openForm() (err error) {
 	if w.deduce == nil {
+		w.form = outputForm(w.g, w.Step)
 		return nil
 	}
 	var counts streamfmt.Counts // the values that can occur have a count
@@ -217,7 +208,7 @@ func (w *inlineWork) openCompact() (err error) {
 		}
 	}
 	reduce, index := w.reducer(w.balanced.Merger(w.messages())), w.predecessors.Cursor(0)
-	w.compact, err = newCompact(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
+	w.form, err = tableForm(w.g, &counts, w.predecessors.Len(), func(i int) (*block.Block, error) {
 		e, err := index.Entry(i)
 		if err != nil {
 			return nil, err

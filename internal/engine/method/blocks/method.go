@@ -211,7 +211,7 @@ func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string
 	if err != nil {
 		return err
 	}
-	w := newOutputWriter(out, m.g, j.Tier, j.Step)
+	w := outputForm(m.g, j.Step).newWriter(out, j.Tier)
 	return w.Finish(w.AppendLines(lines, source))
 }
 

@@ -18,13 +18,6 @@ type Chunk struct {
 	half *mirror.Half // whose blocks are added; nil: those of the whole game
 }
 
-// NewChunk returns an empty chunk for a game. If the game is a *mirror.Half, each record counts
-// for itself and its mirror image.
-func NewChunk(g game.Game) *Chunk {
-	half, _ := g.(*mirror.Half)
-	return &Chunk{half: half}
-}
-
 // Add encodes a block, unless it is empty. Ranges must ascend.
 func (c *Chunk) Add(b *block.Block) {
 	switch {
@@ -37,43 +30,77 @@ func (c *Chunk) Add(b *block.Block) {
 	}
 }
 
-// A Writer writes a shard of a tier of blocks, or a file of the table.
-type Writer struct {
-	jobdir.PackWriter
-	chunk *Chunk // for Add
-
-	g    game.Tiered // for AppendLines
-	tier int
+// A form is the form of the blocks of a file. If the game is a *mirror.Half, the file stores half of the positions, and each record
+// counts for itself and its mirror image.
+type form struct {
+	g      game.Tiered
+	deduce block.Deducer    // of compact blocks; nil: they are not compact
+	model  *streamfmt.Model // of compact blocks with all values
 }
 
-// NewWriter returns a writer of a shard of a tier. If the game is a *mirror.Half, the shard stores half of the positions.
-func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
-	return &Writer{jobdir.NewPackWriter(out, g, kindOf(g), nil), NewChunk(g), g, tier}
+// outputForm returns the form of the output of a step. The blocks of a game.Deduced are compact if the step comes before Solve.
+func outputForm(g game.Tiered, name string) form {
+	if name == step.Solve {
+		return form{g: g}
+	}
+	return form{g: g, deduce: game.DeducerOf(g)}
 }
 
-// newOutputChunk returns an empty chunk for the output of a step. The blocks of a game.Deduced are compact if the step comes
-// before Solve.
-func newOutputChunk(g game.Tiered, name string) *Chunk {
-	c := NewChunk(g)
-	if deduce := game.DeducerOf(g); deduce != nil && name != step.Solve {
-		c.SetCompact(deduce, nil)
+// sampled is the number of blocks whose values make the model of a tier. On boards where most blocks have few
+// values, 16 make tables up to 23 % larger; 512 save less than 0.5 %.
+const sampled = 128
+
+// tableForm returns the form of a tier of blocks with all values in the table: compact, if the game is a game.Deduced. values counts
+// those that can occur. load returns the i-th block; it is called for some of them, in ascending order. If the game is a
+// *mirror.Half, the blocks contain only stored positions.
+func tableForm(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (form, error) {
+	f := form{g: g, deduce: game.DeducerOf(g)}
+	if f.deduce == nil {
+		return f, nil
+	}
+	n := min(blocks, sampled)
+	s := streamfmt.NewSampler(f.deduce)
+	for i := range n {
+		b, err := load(i * blocks / n)
+		if err != nil {
+			return f, err
+		}
+		s.Add(b)
+	}
+	f.model = s.Model(values)
+	return f, nil
+}
+
+// newChunk returns an empty chunk.
+func (f form) newChunk() *Chunk {
+	half, _ := f.g.(*mirror.Half)
+	c := &Chunk{half: half}
+	if f.deduce != nil {
+		c.SetCompact(f.deduce, f.model)
 	}
 	return c
 }
 
-// newOutputWriter returns a writer of a shard of the output of a step.
-func newOutputWriter(out io.WriteCloser, g game.Tiered, tier int, name string) *Writer {
-	w := NewWriter(out, g, tier)
-	w.chunk = newOutputChunk(g, name)
-	return w
+// newWriter returns a writer of a file of a tier.
+func (f form) newWriter(out io.WriteCloser, tier int) *Writer {
+	kind := streamfmt.Blocks
+	if _, half := f.g.(*mirror.Half); half {
+		kind = streamfmt.HalfBlocks
+	}
+	return &Writer{PackWriter: jobdir.NewPackWriter(out, f.g, kind, f.model), form: f, chunk: f.newChunk(), tier: tier}
 }
 
-// kindOf returns the kind of the blocks of a game.
-func kindOf(g game.Tiered) streamfmt.CellKind {
-	if _, half := g.(*mirror.Half); half {
-		return streamfmt.HalfBlocks
-	}
-	return streamfmt.Blocks
+// A Writer writes a shard of a tier of blocks, or a file of the table.
+type Writer struct {
+	jobdir.PackWriter
+	form
+	chunk *Chunk // for Add
+	tier  int    // for AppendLines
+}
+
+// NewWriter returns a writer of a shard of a tier, with blocks that are not compact.
+func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
+	return form{g: g}.newWriter(out, tier)
 }
 
 // Append writes a chunk, whose ranges must be above all those written before.

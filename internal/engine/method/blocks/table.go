@@ -14,7 +14,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/engine/stored"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A Table is the table of a game: a pack file for each tier, or shards of one. It is safe for concurrent use.
@@ -159,20 +158,14 @@ func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 // views are blocks that were looked up.
 type views struct {
 	t *Table
-	*stored.Recent[view]
-}
-
-// A view is a View of a block, with the low parts of the keys of its slots; low is nil if the table does not contain the block.
-type view struct {
-	streamfmt.View
-	low []uint32
+	*stored.Recent[View]
 }
 
 // recentViews is the number of blocks that look-ups cache. The moves of neighbouring positions
 // lead into a few blocks for each column of the board.
 const recentViews = 64
 
-func (t *Table) newViews() views { return views{t, stored.NewRecent[view](recentViews)} }
+func (t *Table) newViews() views { return views{t, stored.NewRecent[View](recentViews)} }
 
 // find returns the range, the slot and the value of a position or its mirror image; ok is false if there is none.
 func (v views) find(p game.Position) (rng uint64, slot int, _ game.Value, ok bool, err error) {
@@ -182,28 +175,17 @@ func (v views) find(p game.Position) (rng uint64, slot int, _ game.Value, ok boo
 	rng = p >> t.g.LowBits()
 	v.Lock()
 	defer v.Unlock()
-	b, err := v.Get(stored.Key{Tier: tier, At: rng}, func(b *view) error {
-		return t.tiers[tier].with(func(c *TierCursor) (err error) {
-			b.low, err = c.View(&b.View, rng)
-			return err
-		})
+	b, err := v.Get(stored.Key{Tier: tier, At: rng}, func(b *View) error {
+		return t.tiers[tier].with(func(c *TierCursor) error { return c.View(b, rng) })
 	})
 	if err != nil {
 		return 0, 0, 0, false, err
 	}
-	if slot, ok = slices.BinarySearch(b.low, uint32(p-rng<<t.g.LowBits())); !ok {
+	if slot, ok = slices.BinarySearch(b.Low, uint32(p-rng<<t.g.LowBits())); !ok {
 		return 0, 0, 0, false, nil
 	}
 	value, ok, err := b.Value(slot)
-	return rng, slot, game.Value(value), ok, t.damaged(tier, err)
-}
-
-// damaged returns the error of a View of a tier with the name of its file.
-func (t *Table) damaged(tier int, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &streamfmt.FormatError{File: t.tiers[tier].name, Reason: err.Error()}
+	return rng, slot, game.Value(value), ok, b.Damaged(err)
 }
 
 // wholeMemory is the number of bytes for the images of a tier that stores half of its positions.

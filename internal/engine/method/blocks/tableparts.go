@@ -152,7 +152,7 @@ type partPicker struct {
 	*Table
 	tier       int
 	here       *TierCursor
-	view       view
+	view       View
 	successors views // of the next tier
 }
 
@@ -161,22 +161,22 @@ type partPicker struct {
 func (r *partPicker) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
 	e, err := r.here.Entry(i)
 	if err == nil {
-		r.view.low, err = r.here.View(&r.view.View, e.First)
+		err = r.here.View(&r.view, e.First)
 	}
 	if err != nil {
 		return err
 	}
 	n, _ := slices.BinarySearch(numbers, uint64(e.Records))
-	position := func(slot int) game.Position { return e.First<<r.g.LowBits() | game.Position(r.view.low[slot]) }
+	position := func(slot int) game.Position { return e.First<<r.g.LowBits() | game.Position(r.view.Low[slot]) }
 	err = r.view.Pick(numbers[:n], func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
 	if r.half == nil || err != nil {
-		return r.damaged(r.tier, err)
+		return r.view.Damaged(err)
 	}
 	images, balanced := slices.Clone(numbers[n:]), r.balancedIn(r.tier, e.First)
 	for i := range images {
 		images[i] -= uint64(e.Records)
 	}
-	return r.damaged(r.tier, r.view.Pick(images, func(i, slot int, value byte) {
+	return r.view.Damaged(r.view.Pick(images, func(i, slot int, value byte) {
 		if balanced == nil || !balanced.Has(slot) {
 			take(n+i, r.half.Mirror(position(slot)), game.Value(value))
 		}

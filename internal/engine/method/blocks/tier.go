@@ -93,6 +93,11 @@ func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *mi
 	return err
 }
 
+// shardOf returns the index of the shard that may contain a range; -1: there is none.
+func (t *Tier) shardOf(rng uint64) int {
+	return sort.Search(len(t.shards), func(i int) bool { return t.shards[i].first > rng }) - 1
+}
+
 // Close closes the files.
 func (t *Tier) Close() error {
 	var errs []error
@@ -304,7 +309,7 @@ func (c *TierCursor) loadAt(b *block.Block, i int) error {
 
 // Search returns the number of ranges that contain records and are below rng.
 func (c *TierCursor) Search(rng uint64) (int, error) {
-	shard := sort.Search(len(c.t.shards), func(i int) bool { return c.t.shards[i].first > rng }) - 1
+	shard := c.t.shardOf(rng)
 	if shard < 0 {
 		return 0, nil
 	}
@@ -312,14 +317,30 @@ func (c *TierCursor) Search(rng uint64) (int, error) {
 	return c.t.shards[shard].before + n, err
 }
 
-// View reads the records of a range into v, and returns the low parts of its slots; nil if
-// there are no records.
-func (c *TierCursor) View(v *streamfmt.View, rng uint64) (low []uint32, err error) {
+// A View is a View of a block, with the low parts of the keys of its slots; Low is nil if the tier does not contain the block.
+type View struct {
+	streamfmt.View
+	Low  []uint32
+	file string
+}
+
+// View reads the records of a range into v.
+func (c *TierCursor) View(v *View, rng uint64) error {
 	cursor, e, low, err := c.find(0, rng)
+	v.Low = nil
 	if err != nil || cursor == nil {
-		return nil, err
+		return err
 	}
-	return low, cursor.View(e, c.t.g.LowBits(), low, v)
+	v.Low, v.file = low, c.t.shards[c.t.shardOf(rng)].Name
+	return cursor.View(e, c.t.g.LowBits(), low, &v.View)
+}
+
+// Damaged returns an error of the View with the name of its file.
+func (v *View) Damaged(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &streamfmt.FormatError{File: v.file, Reason: err.Error()}
 }
 
 // load reads a block with the stream of a kind.
@@ -362,8 +383,7 @@ func (c *TierCursor) cursor(kind, shard int) *streamfmt.Cursor {
 // find looks up a range with the stream of a kind. It returns the cursor that reads the
 // range (nil if there are no records), its entry, and the low parts of its slots.
 func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfmt.Cell, low []uint32, err error) {
-	shards := c.t.shards
-	shard := sort.Search(len(shards), func(i int) bool { return shards[i].first > rng }) - 1
+	shard := c.t.shardOf(rng)
 	if shard < 0 {
 		return nil, streamfmt.Cell{}, nil, nil
 	}
@@ -373,7 +393,7 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 		return nil, e, nil, err
 	}
 	if low = c.t.g.Low(c.t.tier, rng); low == nil {
-		return nil, e, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", shards[shard].Name, rng, c.t.tier)
+		return nil, e, nil, fmt.Errorf("%s: range %#x cannot contain a position of tier %d", c.t.shards[shard].Name, rng, c.t.tier)
 	}
 	return cursor, e, low, nil
 }

@@ -3,6 +3,7 @@ package blocks_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -105,7 +106,7 @@ func TestTier(t *testing.T) {
 	}
 	cursor := in.Cursor(100)
 	var b block.Block
-	var v streamfmt.View
+	var v blocks.View
 	for range 2000 {
 		rng := ranges[r.IntN(in.Len())] + r.Uint64N(2)
 		below, _ := slices.BinarySearch(ranges, rng)
@@ -120,8 +121,15 @@ func TestTier(t *testing.T) {
 		if err != nil || (near != nil) != ok || ok && !bytes.Equal(near.AppendValues(nil), b.AppendValues(nil)) {
 			t.Fatalf("range %#x: block %v, %v", rng, near, err)
 		}
-		if low, err := cursor.View(&v, rng); err != nil || (low != nil) != ok {
-			t.Fatalf("range %#x: view of %d slots, %v", rng, len(low), err)
+		if err := cursor.View(&v, rng); err != nil || (v.Low != nil) != ok {
+			t.Fatalf("range %#x: view of %d slots, %v", rng, len(v.Low), err)
+		}
+		shard := 0
+		if rng >= recs[border].Key>>g.LowBits() {
+			shard = 1
+		}
+		if err := v.Damaged(io.ErrUnexpectedEOF); ok && !strings.Contains(err.Error(), jobdir.PartName(shard)) {
+			t.Fatalf("range %#x: error %v, want one of shard %d", rng, err, shard)
 		}
 	}
 	borders, err := in.Split(3)

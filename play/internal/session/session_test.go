@@ -38,6 +38,11 @@ func TestScripts(t *testing.T) {
 		{both, "01!", "0 1|| O has won after 2 moves: X resigned"},
 		{both, "01!!", ""},
 		{both, "01!u", "0|1| O to move"},
+		{both, "01!ur", "0 1|| O has won after 2 moves: X resigned"},
+		{both, "01!u1", "0 1|| X to move"},
+		{both, "01!u2", "0 2|| X to move"},
+		{both, "012u!R", "0 1|| O has won after 2 moves: X resigned"},
+		{first, "01!s", "0 1|| you have won after 2 moves: X (machine) resigned"},
 		{first, "0", "0|| O (machine) is thinking"},
 		{first, "0R", "0|| O (machine) is thinking"},
 		{first, "01", "0 1|| X (you) to move"},
@@ -146,7 +151,7 @@ func TestAnalyse(t *testing.T) {
 }
 
 // TestPractice puts the mistakes of a play right, with values from a table: one at the second try, one at once, and not the
-// third. Against a machine, only those of the person are asked.
+// third. Against a machine, only those of the person are asked. A resignation stays.
 func TestPractice(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=3")
 	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
@@ -168,6 +173,7 @@ func TestPractice(t *testing.T) {
 	}
 	both := [2]bool{true, true}
 	s := session.New(h, both)
+	must.OK(t, s.Resign())
 	known := func() analysis.Report { return z.LookUp(s.History().Position()) }
 	says := func(want string) {
 		t.Helper()
@@ -203,8 +209,8 @@ func TestPractice(t *testing.T) {
 		t.Error("a move after the end")
 	}
 	must.OK(t, s.Do("stop"))
-	if s.Practice != nil || len(s.History().Names()) != 5 {
-		t.Errorf("%+v, %v", s.Practice, s.History().Names())
+	if got, want := s.State(), "X has won after 5 moves: O resigned"; s.Practice != nil || got != want {
+		t.Errorf("%+v, %q, want %q", s.Practice, got, want)
 	}
 	for name, end := range map[string]func() error{
 		"resume": func() error { s.Resume(); return nil }, "swap": s.Swap, "seat": func() error { s.Sit(both); return nil },

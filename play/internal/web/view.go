@@ -177,7 +177,7 @@ func worthOf(g game.Game, p game.Position, turn game.Player, w analysis.Worth) *
 //	seats     a person, the level of a machine, or adapts, for each side
 //	rival     the level of the machine that gets the side that is not to move when the mode play begins
 //	paused    set if machines wait
-//	resigned  set if the player to move has resigned
+//	resigned  set if the player to move after all moves has resigned
 //	practice  a session.Practice as JSON
 type state struct {
 	*session.Session

@@ -171,14 +171,18 @@ func (s *Session) Asked(r analysis.Report) (task, verdict string) {
 	if len(p.Tries) == 0 {
 		return task, ""
 	}
-	name := p.Tries[len(p.Tries)-1]
+	last := len(p.Tries) - 1
+	name, again := p.Tries[last], ""
+	if slices.Contains(p.Tries[:last], name) { // the words differ, so that a screen reader says them again
+		again = fmt.Sprintf(", try %d", last+1)
+	}
 	switch w, right := s.right(name, r); {
 	case !w.Known:
-		verdict = fmt.Sprintf("The value of %s is not known yet.", name)
+		verdict = fmt.Sprintf("%s%s: its value is not known yet.", name, again)
 	case right:
-		verdict = fmt.Sprintf("%s is right: %s.", name, w.Text(g, r.Position))
+		verdict = fmt.Sprintf("%s is right%s: %s.", name, again, w.Text(g, r.Position))
 	default:
-		verdict = fmt.Sprintf("%s is wrong: %s. Try another move.", name, w.Text(g, r.Position))
+		verdict = fmt.Sprintf("%s is wrong%s: %s. Try another move.", name, again, w.Text(g, r.Position))
 	}
 	return task, verdict
 }

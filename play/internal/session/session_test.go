@@ -191,6 +191,8 @@ func TestPractice(t *testing.T) {
 	if s.Play("9") == nil || s.Right(known()) {
 		t.Error("a move that is none, or a wrong move is right")
 	}
+	must.OK(t, s.Play("3"))
+	says(first + " 3 is wrong, try 2: lose in 12. Try another move.")
 	must.OK(t, s.Play("0"))
 	says(first + " 0 is right: win in 11.")
 	if !s.Right(known()) || len(s.History().Names()) != 2 {

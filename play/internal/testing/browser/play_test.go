@@ -312,6 +312,8 @@ func testPractice(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('.ghost').length === 12`)
 	tab.run(chromedp.KeyEvent(kb.Escape))
 	tab.want(`document.querySelectorAll('.ghost').length + `+focus, "0practice")
+	tab.run(chromedp.KeyEvent("3"))
+	tab.wait(shown + ` === 'Mistake 1 of 3.` + wins + ` 3 is wrong, try 2: lose in 12. Try another move. 0 Show why,Skip,Stop'`)
 	tab.run(chromedp.KeyEvent("0"))
 	tab.wait(shown + ` === 'Mistake 1 of 3.` + wins + ` 0 is right: win in 11. 4 Next,Stop'`)
 	tab.wait(focus + ` === 'next'`)

@@ -62,6 +62,9 @@ func (p *Puzzle) result(v game.Value) game.Result {
 
 // A Finder finds puzzles in games between weak players. It is for one goroutine.
 type Finder struct {
+	// Skip reports whether a canonical position is to be no puzzle; nil: none is.
+	Skip func(game.Position) bool
+
 	analyzer *analysis.Analyzer
 	limit    time.Duration // for the values of the moves of one position
 	g        game.Game
@@ -123,6 +126,9 @@ func (f *Finder) next(ctx context.Context, lowest, highest, mostGames int) (*Puz
 				continue // few puzzles of one game
 			}
 			key := game.CanonicalOf(f.g, h.Position())
+			if f.Skip != nil && f.Skip(key) {
+				continue
+			}
 			p, looked := f.known[key]
 			if !looked {
 				if p, err = f.puzzle(ctx, h); err != nil {
@@ -151,7 +157,7 @@ func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error)
 	far := func(p *Puzzle) int { return max(lowest-p.Grade, p.Grade-highest) }
 	var at game.Position
 	for key, q := range f.known {
-		if q != nil && (p == nil || far(q) < far(p) || far(q) == far(p) && key < at) {
+		if q != nil && (f.Skip == nil || !f.Skip(key)) && (p == nil || far(q) < far(p) || far(q) == far(p) && key < at) {
 			p, at = q, key
 		}
 	}
@@ -161,9 +167,6 @@ func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error)
 	f.known[at] = nil
 	return p, nil
 }
-
-// Skip has the Finder return no puzzle at a position, or a symmetric image of it.
-func (f *Finder) Skip(p game.Position) { f.known[game.CanonicalOf(f.g, p)] = nil }
 
 // A Band is grades with a name.
 type Band struct {

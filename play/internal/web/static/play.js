@@ -434,7 +434,7 @@ addEventListener('keydown', e => {
     if (e.key === 'Enter' && e.target.closest('#moves, #best, #chooser')) e.preventDefault();
     return;
   }
-  if (!view || editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
+  if (!view || editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select, #rules')) return;
   if (clicks.length && e.key === 'Escape') {
     clicks = [];
     render();

@@ -300,6 +300,8 @@ func (s *Session) State() string {
 func (s *Session) text(e End) string {
 	after, values := " after "+numfmt.Count(len(s.h.Names()), "move"), s.h.Game().Values()
 	switch {
+	case e.Reason == referee.Endless:
+		return "a draw" + after + ", the limit"
 	case e.Outcome == game.Undecided:
 		return fmt.Sprintf("a draw (%s)", e.Reason) + after
 	case e.Outcome == game.Tie && values.Puzzle:

@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,26 @@ func TestPause(t *testing.T) {
 	}
 	if s.Can("pause") {
 		t.Error("after the end")
+	}
+}
+
+// TestEndless plays a game that nobody wins until its moves are too many.
+func TestEndless(t *testing.T) {
+	g := solved.Game(t, "teeko variant=standard")
+	s := session.New(player.NewHistory(g), [2]bool{true, false})
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, over := s.End(); !over; _, over = s.End() {
+		for _, i := range random.Perm(len(s.History().Moves())) {
+			next := s.History().Clone()
+			must.OK(t, next.Play(next.Moves()[i].Name))
+			if _, won := next.Finished(); !won && next.Times() < 3 {
+				must.OK(t, s.Play(next.Names()[len(next.Names())-1]))
+				break
+			}
+		}
+	}
+	if got, want := s.State(), "a draw after 200 moves, the limit"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/play/internal/lines"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/report"
@@ -150,7 +151,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		return nil, err
 	}
 	if humans > 0 || most == least && a.match.Games == 1 && !o.quiet && !o.json {
-		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !o.quiet) }
+		a.match.Rules.Watch = func(h *player.History) { lines.Show(console, h, a.players, !o.quiet) }
 	}
 	if err := a.openTable(); err != nil {
 		return nil, err
@@ -351,21 +352,6 @@ func stillOpen(g game.Game) (func(game.Position) bool, error) {
 		o := r.Value.Outcome().For(g.ToMove(p))
 		return err != nil || r.Value == 0 || o != game.Wins && o != game.Loses
 	}, nil
-}
-
-// showMove prints the last move, and, if board is true, the board.
-func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
-	if n := len(h.Names()); n > 0 {
-		mover := h.Mover(n - 1)
-		who := fmt.Sprintf("%s (%s)", player.Who(h.Game(), mover), players[mover])
-		if h.Game().Values().Puzzle {
-			who = players[mover]
-		}
-		fmt.Fprintf(out, "%s: %s\n", who, h.Names()[n-1])
-	}
-	if board {
-		fmt.Fprintf(out, "%s", h.Game().Picture(h.Position()))
-	}
 }
 
 // note counts a game.

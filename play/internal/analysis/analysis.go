@@ -367,13 +367,17 @@ func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
 // Close waits until the current step has ended. The analyzer must not be used after it.
 func (z *Analyzer) Close() { z.working.Lock() }
 
-// Values is Begin with the values of all moves, if there is a table. Best play is not in the report.
-func (z *Analyzer) Values(p game.Position) (Report, error) {
-	r := z.Begin(p)
-	if z.table == nil {
-		return r, nil
+// AllValues is Begin with the values of all moves: from the table, without best play, or as far as a search finds them within a
+// time. If the table fails, it does not search, because that might not find the same.
+func (z *Analyzer) AllValues(ctx context.Context, p game.Position, limit time.Duration) (r Report, err error) {
+	r = z.Begin(p)
+	if z.table != nil {
+		err = z.lookUpMoves(&r)
 	}
-	return r, z.lookUpMoves(&r)
+	for begun := time.Now(); err == nil && !r.Done && time.Since(begun) < limit; err = context.Cause(ctx) {
+		r = z.Step(ctx, r, nil)
+	}
+	return r, err
 }
 
 // LookUp returns the report of a position from the table; if that fails, Table is false, and

@@ -205,14 +205,9 @@ func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error)
 	if len(h.Moves()) < 2 {
 		return nil, nil // without a look at the values
 	}
-	r, err := f.analyzer.Values(h.Position())
+	r, err := f.analyzer.AllValues(ctx, h.Position(), f.limit)
 	if err != nil {
-		return nil, err // a search might not find the same
-	}
-	for begun := time.Now(); !r.Done && time.Since(begun) < f.limit; {
-		if r = f.analyzer.Step(ctx, r, nil); ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
+		return nil, err
 	}
 	only, known := Only(f.g, r)
 	if !known {

@@ -14,7 +14,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/notation"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
@@ -108,7 +107,6 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 	fmt.Fprintln(out, gameLine(n, p, h.Game()))
 	rows := [][]string{{"move", "player", "played", "before", "after"}}
 	var mistakes []string
-	var counts [2]struct{ moves, mistakes, unknown int }
 	for i, j := range judgments {
 		mover := h.Mover(i)
 		name := player.Who(g, mover)
@@ -116,16 +114,7 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 			name += ", opening"
 		}
 		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, j.Before.Text(g, h.At(i)), j.After.Text(g, h.At(i))})
-		if i < p.Opening {
-			continue
-		}
-		count := &counts[mover]
-		count.moves++
-		if !j.Known() {
-			count.unknown++
-		}
 		if j.Mistake {
-			count.mistakes++
 			mistakes = append(mistakes, fmt.Sprintf("move %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
 		}
 	}
@@ -134,12 +123,8 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out, analysis.TurningPoint(h, judgments, who))
-	for side, count := range counts {
-		line := fmt.Sprintf("%s: %s, %s", who(game.Player(side)), numfmt.Count(count.moves, "move"), numfmt.Count(count.mistakes, "mistake"))
-		if count.unknown > 0 {
-			line += fmt.Sprintf(", %s not judged: no value is proven", numfmt.Count(count.unknown, "move"))
-		}
-		fmt.Fprintln(out, line)
+	for side, tally := range analysis.Tallies(h, judgments, p.Opening) {
+		fmt.Fprintf(out, "%s: %v\n", who(game.Player(side)), tally)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -70,6 +71,33 @@ type Judgment struct {
 
 // Known reports whether the move can be judged.
 func (j Judgment) Known() bool { return j.Before.Known && j.After.Known }
+
+// A Tally has the numbers of the moves of a player, of those that are mistakes, and of those that are not judged.
+type Tally struct{ Moves, Mistakes, Unknown int }
+
+// Tallies counts the moves of each player that were not given.
+func Tallies(h *player.History, judgments []Judgment, given int) (of [2]Tally) {
+	for i, j := range judgments[min(given, len(judgments)):] {
+		t := &of[h.Mover(given+i)]
+		t.Moves++
+		if j.Mistake {
+			t.Mistakes++
+		}
+		if !j.Known() {
+			t.Unknown++
+		}
+	}
+	return of
+}
+
+// String returns a Tally in words: "5 moves, 1 mistake".
+func (t Tally) String() string {
+	text := numfmt.Count(t.Moves, "move") + ", " + numfmt.Count(t.Mistakes, "mistake")
+	if t.Unknown > 0 {
+		text += ", " + numfmt.Count(t.Unknown, "move") + " not judged: no value is proven"
+	}
+	return text
+}
 
 // Text describes a Mistake at p: "3: win in 11 → lose in 4, then 4 threatens 5 and 2; better: 2 (win in 11)".
 func (j Judgment) Text(g game.Game, p game.Position) string {

@@ -189,7 +189,7 @@ func TestPractice(t *testing.T) {
 	for i := range unknown {
 		unknown[i].Before.Known, unknown[i].Mistake = false, false
 	}
-	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes. O: 2 moves, 0 mistakes. 5 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
+	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes, 3 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	both := [2]bool{true, true}

@@ -140,7 +140,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("after a slow review: %+v, want %+v", r, want)
 	}
 	server = serve(t)
-	if r := review(server); !r.Open || r.Practise || r.Plies[2].Mistake != "" || r.Judged != "X: 2 moves, 0 mistakes. O: 2 moves, 0 mistakes. 4 moves not judged: no value is proven." {
+	if r := review(server); !r.Open || r.Practise || r.Plies[2].Mistake != "" || r.Judged != "X: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven." {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")

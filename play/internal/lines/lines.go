@@ -20,75 +20,43 @@ import (
 // A Series is a series of games between two players.
 type Series struct {
 	Entrants [2]referee.Entrant // the first one has the first move
-	Humans   int                // the number of them who are at the console
+	Humans   [2]bool            // which of them are people at the console
 	Settled  bool               // the first player is already chosen
 	Once     bool               // end after one game
 	Console  *player.Console
 	Out      io.Writer
 	Analyzer func() (*analysis.Analyzer, error) // finds values for hints, reviews and practices
-
-	players [2]player.Player // nil if not yet made
 }
 
 // Play plays games until the human wants no more; without a human, it plays one game.
 func (t *Series) Play(ctx context.Context, g game.Game) error {
-	defer func() {
-		for _, p := range t.players {
-			if p != nil {
-				p.Close()
-			}
-		}
-	}()
 	t.Console.Undo, t.Console.Hint = true, t.hint
-	if t.Humans > 0 {
+	if t.Humans != [2]bool{} {
 		fmt.Fprintln(t.Out, "help lists moves and other words")
 	}
-	for {
-		if t.Humans == 1 && !t.Settled && !g.Info().NamedFirst {
-			first, err := t.ask(ctx, "Who moves first", t.Entrants[0].Name, t.Entrants[1].Name)
+	both := referee.Pairing{Entrants: t.Entrants}
+	defer both.Close()
+	for first := 0; ; {
+		if t.Humans[0] != t.Humans[1] && !t.Settled && !g.Info().NamedFirst {
+			second, err := t.ask(ctx, "Who moves first", t.Entrants[first].Name, t.Entrants[1-first].Name)
 			if err != nil {
 				return err
 			}
-			if first == 1 {
-				slices.Reverse(t.Entrants[:])
-				slices.Reverse(t.players[:])
-			}
+			first ^= second
 		}
-		played, err := t.game(ctx, g)
+		names, people := [2]string{t.Entrants[first].Name, t.Entrants[1-first].Name}, [2]bool{t.Humans[first], t.Humans[1-first]}
+		rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(h *player.History) { Show(t.Out, h, names, true) }}
+		played, err := both.Play(ctx, g, rules, first, nil)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(t.Out, played.Text(g.Values())); err != nil || t.Humans == 0 || t.Once {
+		if _, err := fmt.Fprintln(t.Out, played.Text(g.Values())); err != nil || t.Humans == [2]bool{} || t.Once {
 			return err
 		}
-		if again, err := t.after(ctx, g, played); err != nil || !again {
+		if again, err := t.after(ctx, g, played, people); err != nil || !again {
 			return err
 		}
 	}
-}
-
-// game plays one game.
-func (t *Series) game(ctx context.Context, g game.Game) (referee.Played, error) {
-	var seats [2]referee.Seat
-	for i, e := range t.Entrants {
-		if t.players[i] == nil {
-			p, err := e.New(ctx)
-			if err != nil {
-				return referee.Played{}, err
-			}
-			t.players[i] = p
-		}
-		seats[i] = referee.Seat{Name: e.Name, Player: t.players[i], Limit: e.Limit}
-	}
-	names := [2]string{seats[0].Name, seats[1].Name}
-	rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(h *player.History) { Show(t.Out, h, names, true) }}
-	played, err := rules.Play(ctx, g, seats, nil)
-	for i, p := range t.players {
-		if played.Dismiss(game.Player(i), p) {
-			t.players[i] = nil
-		}
-	}
-	return played, err
 }
 
 // Show prints the last move, and, if board is true, the board.
@@ -127,16 +95,12 @@ const (
 )
 
 // after asks what to do after a game until that is another game, or none.
-func (t *Series) after(ctx context.Context, g game.Game, played referee.Played) (again bool, err error) {
+func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, people [2]bool) (again bool, err error) {
 	h := player.NewHistory(g)
 	for _, name := range played.Moves {
 		if err := h.Play(name); err != nil {
 			return false, err
 		}
-	}
-	var people [2]bool
-	for i, p := range t.players {
-		_, people[i] = p.(*player.Human)
 	}
 	s := session.New(h, people)
 	for {

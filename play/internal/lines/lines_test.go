@@ -37,10 +37,10 @@ func series(t testing.TB, g game.Game, z *analysis.Analyzer, second script, type
 	var out strings.Builder
 	console := player.NewConsole(strings.NewReader(typed), &out)
 	human := referee.Entrant{Name: "ann", New: func(context.Context) (player.Player, error) { return player.NewHuman(console), nil }}
-	s := lines.Series{Entrants: [2]referee.Entrant{human, human}, Humans: 2, Settled: true, Console: console, Out: &out,
+	s := lines.Series{Entrants: [2]referee.Entrant{human, human}, Humans: [2]bool{true, true}, Settled: true, Console: console, Out: &out,
 		Analyzer: func() (*analysis.Analyzer, error) { return z, nil }}
 	if second != nil {
-		s.Humans, s.Entrants[1] = 1, referee.Entrant{Name: "script", New: func(context.Context) (player.Player, error) { return second, nil }}
+		s.Humans[1], s.Entrants[1] = false, referee.Entrant{Name: "script", New: func(context.Context) (player.Player, error) { return second, nil }}
 	}
 	err := s.Play(t.Context(), g)
 	return regexp.MustCompile(`(?m)^( [.XO0].*|[XO] \(.*|[XO] to move)\n`).ReplaceAllString(out.String(), ""), err

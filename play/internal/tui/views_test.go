@@ -143,7 +143,7 @@ func TestViews(t *testing.T) {
 func lineMode(t *testing.T, z *analysis.Analyzer, typed string) string {
 	var out strings.Builder
 	console := player.NewConsole(strings.NewReader(typed), &out)
-	series := lines.Series{Humans: 2, Console: console, Out: &out, Analyzer: func() (*analysis.Analyzer, error) { return z, nil }}
+	series := lines.Series{Humans: [2]bool{true, true}, Console: console, Out: &out, Analyzer: func() (*analysis.Analyzer, error) { return z, nil }}
 	for i := range series.Entrants {
 		series.Entrants[i] = referee.Entrant{Name: "human", New: func(context.Context) (player.Player, error) { return player.NewHuman(console), nil }}
 	}

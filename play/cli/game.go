@@ -83,8 +83,8 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if g.Values().Puzzle && words[0] == words[1] {
 		entrants[1].Name = entrants[0].Name
 	}
-	r := reviewer{options: l.options, data: l.data, notices: l.notices, release: func() {}}
-	defer func() { r.release() }()
+	r := reviewer{options: l.options, data: l.data, notices: l.notices}
+	defer r.close()
 	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool{specs[0].kind == "human", specs[1].kind == "human"}, Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
 		Analyzer: func() (*analysis.Analyzer, error) { err := r.prepare(g); return r.analyzer, err }}
 	err = t.Play(ctx, g)

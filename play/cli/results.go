@@ -451,19 +451,18 @@ func (a *arena) write(ctx context.Context, cross referee.Cross) error {
 	}
 	if a.table != nil {
 		defer a.table.Close()
-		analyzer := analysis.New(a.match.Game, a.table, nil, a.lobby.options)
-		r.Judge = func(p game.Position) (analysis.Report, error) { return analyzer.Assess(context.Background(), p, 0) }
-	} else if a.o.review > 0 {
-		r.Judge = a.searched(ctx)
+	}
+	if a.table != nil || a.o.review > 0 {
+		r.Judge = a.judge(ctx)
 	}
 	return cmp.Or(writeFile("csv", a.o.csv, r.CSV), writeFile("html", a.o.html, r.HTML))
 }
 
-// searched returns a function that finds what is known of a position of the games by a search. All searches
+// judge returns a function that finds what is known of a position of the games: from the table, or by a search. All searches
 // share the time of --review; when it is over, or ctx ends, the opening book alone is asked.
-func (a *arena) searched(ctx context.Context) func(game.Position) (analysis.Report, error) {
+func (a *arena) judge(ctx context.Context) func(game.Position) (analysis.Report, error) {
 	g := a.match.Game
-	analyzer := analysis.New(g, nil, book.Embedded(g), a.lobby.options)
+	analyzer := analysis.New(g, a.table, book.Embedded(g), a.lobby.options)
 	left := 0
 	for _, p := range a.all {
 		left += len(p.Moves) + 1
@@ -472,7 +471,7 @@ func (a *arena) searched(ctx context.Context) func(game.Position) (analysis.Repo
 	return func(p game.Position) (analysis.Report, error) {
 		limit := time.Until(end) / time.Duration(max(1, left))
 		left--
-		if g.Primitive(p) == 0 && (limit <= 0 || ctx.Err() != nil) {
+		if a.table == nil && g.Primitive(p) == 0 && (limit <= 0 || ctx.Err() != nil) {
 			return analyzer.Begin(p), nil
 		}
 		return analyzer.Assess(context.Background(), p, limit)

@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 func reviewCommand(games game.Kinds) *cli.Command {
@@ -48,8 +49,8 @@ func review(c *cli.Context, games game.Kinds) error {
 	if err != nil {
 		return err
 	}
-	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c), release: func() {}}
-	defer func() { r.release() }()
+	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c)}
+	defer r.close()
 	return eachPlayed(c, games, r.review)
 }
 
@@ -62,7 +63,7 @@ type reviewer struct {
 	notices  *log.Logger
 	spec     string
 	analyzer *analysis.Analyzer
-	release  func() // closes the table of the analyzer
+	table    *table.Table // of the analyzer; nil: there is none
 }
 
 // prepare makes the analyzer of a game.
@@ -74,12 +75,16 @@ func (r *reviewer) prepare(g game.Game) error {
 	if err != nil {
 		return err
 	}
-	r.release()
-	if r.release = func() {}; t != nil {
-		r.release = func() { t.Close() }
-	}
-	r.spec, r.analyzer = g.Spec(), analysis.New(g, t, book.Embedded(g), r.options)
+	r.close()
+	r.spec, r.table, r.analyzer = g.Spec(), t, analysis.New(g, t, book.Embedded(g), r.options)
 	return nil
+}
+
+// close closes the table of the analyzer.
+func (r *reviewer) close() {
+	if r.table != nil {
+		r.table.Close()
+	}
 }
 
 // review judges and prints a game.

@@ -16,11 +16,14 @@ import (
 
 // Assess returns the report of a position: from the table, the opening book, or by one search with a time limit,
 // which finds the value or an evaluation of the position, and its best move. The position may be
-// finished.
+// finished. It is an error if ctx ends.
 func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Duration) (Report, error) {
 	z.working.Lock()
 	defer z.working.Unlock()
 	r := z.Begin(p)
+	if err := context.Cause(ctx); err != nil {
+		return r, err
+	}
 	if v := z.g.Primitive(p); v != 0 {
 		r.Value, r.Known, r.Done = z.g.Values().Ended(v, z.g.ToMove(p)), true, true
 		return r, nil
@@ -40,19 +43,16 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	}
 	r.take(s)
 	r.Best = r.index(s.Line[0].Name)
-	return r, nil
+	return r, context.Cause(ctx)
 }
 
 // AssessAll returns the reports of the positions of a play, each as Assess finds it. It begins with the last
-// one, because the search keeps what it finds in later positions for earlier ones. It is an error if ctx ends.
+// one, because the search keeps what it finds in later positions for earlier ones.
 func (z *Analyzer) AssessAll(ctx context.Context, play []game.Position, limit time.Duration) ([]Report, error) {
 	reports := make([]Report, len(play))
 	for i, p := range slices.Backward(play) {
 		var err error
-		if reports[i], err = z.Assess(ctx, p, limit); err == nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
+		if reports[i], err = z.Assess(ctx, p, limit); err != nil {
 			return nil, err
 		}
 	}

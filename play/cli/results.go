@@ -153,8 +153,10 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 	if humans > 0 || most == least && a.match.Games == 1 && !o.quiet && !o.json {
 		a.match.Rules.Watch = func(h *player.History) { lines.Show(console, h, a.players, !o.quiet) }
 	}
-	if err := a.openTable(); err != nil {
-		return nil, err
+	if o.html != "" {
+		if a.table, _, err = l.data.tableOf(g, l.notices); err != nil {
+			return nil, err
+		}
 	}
 	return a, a.open(humans > 0)
 }
@@ -202,16 +204,6 @@ func (a *arena) setForm() error {
 		return command.Usagef("--against %q: expected one of the players %s", a.o.against, strings.Join(names, ", "))
 	}
 	return nil
-}
-
-// openTable opens the table of the game, if there is one, to judge the moves on the page.
-func (a *arena) openTable() error {
-	if a.o.html == "" {
-		return nil
-	}
-	t, _, err := a.lobby.data.tableOf(a.match.Game, a.lobby.notices)
-	a.table = t
-	return err
 }
 
 // open makes the openings, unless a human plays who has not asked for them, and opens the file of

@@ -88,11 +88,8 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 	}
 	var first []*train.Puzzle
 	err = s.withFinder(ctx, g, hash(g.g.Spec(), int(start)), func(f *train.Finder) error {
-		for range 2 {
+		for len(first) < 2 {
 			p, err := f.Next(ctx, 1, train.Grades)
-			if err == train.ErrNone && len(first) > 0 {
-				return nil
-			}
 			if err != nil {
 				return err
 			}
@@ -100,7 +97,7 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 		}
 		return nil
 	})
-	if err != nil {
+	if err != nil && (err != train.ErrNone || len(first) == 0) {
 		return nil, err
 	}
 	odd := uint64(day.Unix()/(24*60*60)) % 2

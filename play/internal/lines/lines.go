@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
@@ -103,20 +104,24 @@ func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, 
 		}
 	}
 	s := session.New(h, people)
+	var z *analysis.Analyzer
+	var judgments []analysis.Judgment
 	for {
 		answer, err := t.ask(ctx, "Play again", "yes", "no", "review", "practise")
 		if err != nil || answer < 2 {
 			return answer == 0, err
 		}
-		z, err := t.Analyzer()
-		if err != nil {
-			return false, err
+		if z == nil {
+			if z, err = t.Analyzer(); err != nil {
+				return false, err
+			}
+			fmt.Fprintf(t.Out, "looking for mistakes in %s\n", numfmt.Count(len(h.Names()), "move"))
+			reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
+			if err != nil {
+				return false, err
+			}
+			judgments = analysis.Review(g, h.Names(), 0, reports)
 		}
-		reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
-		if err != nil {
-			return false, err
-		}
-		judgments := analysis.Review(g, h.Names(), 0, reports)
 		if answer == 3 {
 			if err := t.practise(ctx, z, s, judgments); err != nil {
 				return false, err

@@ -43,7 +43,7 @@ func series(t testing.TB, g game.Game, z *analysis.Analyzer, second script, type
 		s.Humans[1], s.Entrants[1] = false, referee.Entrant{Name: "script", New: func(context.Context) (player.Player, error) { return second, nil }}
 	}
 	err := s.Play(t.Context(), g)
-	return regexp.MustCompile(`(?m)^( [.XO0].*|[XO] \(.*|[XO] to move)\n`).ReplaceAllString(out.String(), ""), err
+	return regexp.MustCompile(`(?m)^( [.XO0].*|looking for mistakes in [15] moves?|[XO] \(.*|[XO] to move)\n`).ReplaceAllString(out.String(), ""), err
 }
 
 // TestAfter reviews a game with three mistakes, and practises them: with a table and by a search, which knows not all better moves. It

@@ -150,6 +150,6 @@ func lineMode(t *testing.T, z *analysis.Analyzer, typed string) string {
 	if err := series.Play(t.Context(), solved.Game(t, three)); err != io.EOF {
 		t.Error(err)
 	}
-	others := regexp.MustCompile(`(?m)^(help lists .*|human wins .*| [.XO] .*| 0 1 2|. \(human\): .*|taken back: .*|Play again.*)\n`)
+	others := regexp.MustCompile(`(?m)^(help lists .*|looking for .*|human wins .*| [.XO] .*| 0 1 2|. \(human\): .*|taken back: .*|Play again.*)\n`)
 	return others.ReplaceAllString(out.String(), "")
 }

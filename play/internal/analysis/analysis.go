@@ -431,19 +431,14 @@ func (r Report) Order(g game.Game) []int {
 	return order
 }
 
-// A Mistake is a move that gave a result away.
-type Mistake struct {
-	From, To game.Result // for the player who moved: before and after the move
-}
-
-// MistakeOf compares the values of a position and of the position after a move from it. ok is
+// MistakeOf returns what the player who moves had before a move, and has after it, by the values of the two positions. wrong is
 // false if the move kept the result, or a value is not known.
-func MistakeOf(g game.Game, before game.Position, was, after Worth) (m Mistake, ok bool) {
+func MistakeOf(g game.Game, before game.Position, was, after Worth) (from, to game.Result, wrong bool) {
 	if !was.Known || !after.Known {
-		return m, false
+		return 0, 0, false
 	}
-	m.From, m.To = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
-	return m, Worse(m.To, m.From)
+	from, to = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
+	return from, to, Worse(to, from)
 }
 
 // Worse reports whether a player prefers the result b to a.

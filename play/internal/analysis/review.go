@@ -180,8 +180,8 @@ func Review(g game.Game, moves []string, given int, reports []Report) []Judgment
 				j.Before.Open = true // there may be a shorter win
 			}
 		}
-		if m, ok := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); ok && i >= given {
-			j.Mistake, j.From, j.To = true, m.From, m.To
+		if from, to, wrong := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); wrong && i >= given {
+			j.Mistake, j.From, j.To = true, from, to
 			for _, k := range r.Order(g) {
 				if m := r.Moves[k]; m.Known && ResultOf(g, r.Position, m.Value) == j.From {
 					j.Better = append(j.Better, m)

@@ -223,7 +223,7 @@ func (s *Server) answer(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, wrong := analysis.MistakeOf(g.g, p, before, after)
+	_, _, wrong := analysis.MistakeOf(g.g, p, before, after)
 	after.Value = g.g.Values().Before(after.Value)
 	text := move + ": " + after.Text(g.g, p)
 	if then := best.Explain(g.g).String(); then != "" {

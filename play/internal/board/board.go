@@ -22,16 +22,6 @@ var Script []byte
 //go:embed board.css
 var StyleSheet string
 
-// A Square is a square as Script reads it, from JSON.
-type Square struct {
-	Kind  int    `json:"kind"`
-	Text  string `json:"text"`
-	Owner int    `json:"owner"` // 0: none, 1: the first player, 2: the second
-}
-
-// SquareOf returns a square as Script reads it.
-func SquareOf(s game.Square) Square { return Square{int(s.Kind), s.Text, int(s.Owner)} }
-
 // A Place is a square of a picture by its column and row. Row -1 is that of the labels
 // above the board, and the row after the last that of the labels below.
 type Place struct{ X, Y int }

@@ -180,6 +180,16 @@ func TestSide(t *testing.T) {
 	}
 }
 
+// TestWho checks that the names of two players do not sound the same.
+func TestWho(t *testing.T) {
+	for spec, want := range map[string]string{three: "X O", "mancala pits=3 stones=1": "row 0 row 1", "dobutsu": "first second"} {
+		g := solved.Game(t, spec)
+		if got := player.Who(g, game.First) + " " + player.Who(g, game.Second); got != want {
+			t.Errorf("%s: %q, want %q", spec, got, want)
+		}
+	}
+}
+
 // TestRandom checks that Random makes legal moves, each of them after enough tries, and the
 // same moves with the same seed.
 func TestRandom(t *testing.T) {

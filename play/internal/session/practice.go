@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 )
@@ -27,26 +26,12 @@ func Judged(h *player.History, judgments []analysis.Judgment) string {
 	if len(judgments) == 0 {
 		return "No move is made yet."
 	}
-	var moves, mistakes [2]int
-	unknown := 0
-	for i, j := range judgments {
-		moves[h.Mover(i)]++
-		if j.Mistake {
-			mistakes[h.Mover(i)]++
-		}
-		if !j.Known() {
-			unknown++
-		}
-	}
-	text := ""
-	for p := range game.Player(2) {
-		text += fmt.Sprintf("%s: %s, %s. ", Capital(player.Who(h.Game(), p)), numfmt.Count(moves[p], "move"), numfmt.Count(mistakes[p], "mistake"))
-	}
-	if unknown > 0 {
-		text += numfmt.Count(unknown, "move") + " not judged: no value is proven. "
-	}
+	text, tallies := "", analysis.Tallies(h, judgments, 0)
 	who := func(p game.Player) string { return player.Who(h.Game(), p) }
-	if mistakes[0]+mistakes[1] > 0 {
+	for p, t := range tallies {
+		text += fmt.Sprintf("%s: %v. ", Capital(who(game.Player(p))), t)
+	}
+	if tallies[0].Mistakes+tallies[1].Mistakes > 0 {
 		text += analysis.TurningPoint(h, judgments, who)
 	} else {
 		text += analysis.FirstLost(h, judgments, who)
@@ -171,14 +156,18 @@ func (s *Session) Asked(r analysis.Report) (task, verdict string) {
 	if len(p.Tries) == 0 {
 		return task, ""
 	}
-	name := p.Tries[len(p.Tries)-1]
+	last := len(p.Tries) - 1
+	name, again := p.Tries[last], ""
+	if slices.Contains(p.Tries[:last], name) { // the words differ, so that a screen reader says them again
+		again = fmt.Sprintf(", try %d", last+1)
+	}
 	switch w, right := s.right(name, r); {
 	case !w.Known:
-		verdict = fmt.Sprintf("The value of %s is not known yet.", name)
+		verdict = fmt.Sprintf("%s%s: its value is not known yet.", name, again)
 	case right:
-		verdict = fmt.Sprintf("%s is right: %s.", name, w.Text(g, r.Position))
+		verdict = fmt.Sprintf("%s is right%s: %s.", name, again, w.Text(g, r.Position))
 	default:
-		verdict = fmt.Sprintf("%s is wrong: %s. Try another move.", name, w.Text(g, r.Position))
+		verdict = fmt.Sprintf("%s is wrong%s: %s. Try another move.", name, again, w.Text(g, r.Position))
 	}
 	return task, verdict
 }

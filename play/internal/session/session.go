@@ -21,7 +21,7 @@ type Session struct {
 	People    [2]bool   // whether First and Second are people
 	Paused    bool      // machines wait
 	Analysing bool      // the moves are those of an analysis: State names no machines, and one Undo takes back one move
-	Resigned  bool      // the player to move has resigned; this does not matter to an analysis
+	Resigned  bool      // the player to move after all Moves has resigned; this does not matter to an analysis
 	Hint      string    // the best move, which a player asked for; "": none did at this position
 	Practice  *Practice // nil: none
 
@@ -39,6 +39,9 @@ func (s *Session) History() *player.History { return s.h }
 
 // Moves returns the names of all moves, also of those that were taken back. The caller must not modify it.
 func (s *Session) Moves() []string { return s.moves }
+
+// later reports whether moves were taken back.
+func (s *Session) later() bool { return len(s.moves) > len(s.h.Names()) }
 
 // Whole returns the history with the moves that were taken back.
 func (s *Session) Whole() *player.History {
@@ -69,7 +72,7 @@ func (s *Session) only() bool { return s.Persons() == 1 && !s.Analysing }
 
 // Waits reports whether machines do not move: because of Paused, or because moves were taken back.
 func (s *Session) Waits() bool {
-	return s.Paused || len(s.moves) > len(s.h.Names()) || s.Practice != nil
+	return s.Paused || s.later() || s.Practice != nil
 }
 
 // Thinking reports whether it is the turn of a machine that does not wait.
@@ -88,7 +91,7 @@ func (s *Session) MayMove() bool {
 // this one, and no machine answers.
 func (s *Session) Play(name string) error {
 	switch {
-	case s.Resigned && !s.Analysing:
+	case s.resigned():
 		return errors.New("a player has resigned: the game is over")
 	case s.Practice != nil:
 		return s.try(name)
@@ -100,12 +103,9 @@ func (s *Session) Play(name string) error {
 	if at == len(s.moves) || s.moves[at] != name || !s.person(s.h.Turn()) {
 		s.moves = append(slices.Clone(s.moves[:at]), name)
 	}
-	s.moved()
+	s.Resigned, s.Hint = false, ""
 	return nil
 }
-
-// moved forgets what belongs to another position.
-func (s *Session) moved() { s.Resigned, s.Hint = false, "" }
 
 // Undo takes back moves to where a person was last to move, or to the beginning; if no person plays, one move. A machine
 // that is then to move waits. Undo reports whether there was a move.
@@ -142,20 +142,21 @@ func (s *Session) Go(made int) bool {
 	if len(s.h.Names()) == before {
 		return false
 	}
-	s.moved()
+	s.Hint = ""
 	return true
 }
 
 // Resume ends a practice, and lets machines move. The moves that were taken back are dropped.
 func (s *Session) Resume() {
-	s.stop()
-	s.Paused, s.moves = false, slices.Clone(s.h.Names())
+	s.Sit(s.People)
+	s.Paused = false
 }
 
 // Sit ends a practice, and has these sides played by people. The moves that were taken back are dropped.
 func (s *Session) Sit(people [2]bool) {
 	s.stop()
-	s.People, s.moves = people, slices.Clone(s.h.Names())
+	s.People, s.Resigned = people, s.Resigned && !s.later()
+	s.moves = slices.Clone(s.h.Names())
 }
 
 // Swap exchanges the sides of a person and a machine, which does not wait.
@@ -175,14 +176,17 @@ func (s *Session) Analyse(begin bool) {
 	}
 }
 
-// Resign ends the game: the player to move has lost.
+// Resign ends the game: the player to move has lost. The moves that were taken back are dropped.
 func (s *Session) Resign() error {
 	if !s.Can("resign") {
 		return errors.New("resign: only a person who is to move can resign, after the first move of a game")
 	}
-	s.Resigned, s.Hint = true, ""
+	s.Resigned, s.Hint, s.moves = true, "", slices.Clone(s.h.Names())
 	return nil
 }
+
+// resigned reports whether the player to move has resigned.
+func (s *Session) resigned() bool { return s.Resigned && !s.Analysing && !s.later() }
 
 // Do does what people do by name: undo, redo, swap, resign, pause, resume, analyse, play (the end of an analysis), stop (the
 // end of a practice), move MOVE, or go NUMBER (to the position after that number of moves).
@@ -229,7 +233,7 @@ func (s *Session) Can(action string) bool {
 	case "undo":
 		return made > 0
 	case "redo":
-		return made < len(s.moves)
+		return s.later()
 	case "swap":
 		return s.Persons() == 1
 	case "pause":
@@ -252,7 +256,7 @@ type End struct {
 
 // End returns how the game has ended; ok is false if it has not.
 func (s *Session) End() (e End, ok bool) {
-	if s.Resigned && !s.Analysing {
+	if s.resigned() {
 		return End{game.WinFor(s.h.Turn().Other()), referee.Resigned}, true
 	}
 	outcome, reason, ok := referee.Ended(s.h, game.DrawRuleOf(s.h.Game()))
@@ -296,6 +300,8 @@ func (s *Session) State() string {
 func (s *Session) text(e End) string {
 	after, values := " after "+numfmt.Count(len(s.h.Names()), "move"), s.h.Game().Values()
 	switch {
+	case e.Reason == referee.Endless:
+		return "a draw" + after + ", the limit"
 	case e.Outcome == game.Undecided:
 		return fmt.Sprintf("a draw (%s)", e.Reason) + after
 	case e.Outcome == game.Tie && values.Puzzle:

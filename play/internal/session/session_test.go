@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,11 @@ func TestScripts(t *testing.T) {
 		{both, "01!", "0 1|| O has won after 2 moves: X resigned"},
 		{both, "01!!", ""},
 		{both, "01!u", "0|1| O to move"},
+		{both, "01!ur", "0 1|| O has won after 2 moves: X resigned"},
+		{both, "01!u1", "0 1|| X to move"},
+		{both, "01!u2", "0 2|| X to move"},
+		{both, "012u!R", "0 1|| O has won after 2 moves: X resigned"},
+		{first, "01!s", "0 1|| you have won after 2 moves: X (machine) resigned"},
 		{first, "0", "0|| O (machine) is thinking"},
 		{first, "0R", "0|| O (machine) is thinking"},
 		{first, "01", "0 1|| X (you) to move"},
@@ -98,6 +104,26 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestEndless plays a game that nobody wins until its moves are too many.
+func TestEndless(t *testing.T) {
+	g := solved.Game(t, "teeko variant=standard")
+	s := session.New(player.NewHistory(g), [2]bool{true, false})
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, over := s.End(); !over; _, over = s.End() {
+		for _, i := range random.Perm(len(s.History().Moves())) {
+			next := s.History().Clone()
+			must.OK(t, next.Play(next.Moves()[i].Name))
+			if _, won := next.Finished(); !won && next.Times() < 3 {
+				must.OK(t, s.Play(next.Names()[len(next.Names())-1]))
+				break
+			}
+		}
+	}
+	if got, want := s.State(), "a draw after 200 moves, the limit"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestLater checks that a session continues with moves that were taken back.
 func TestLater(t *testing.T) {
 	h := player.NewHistory(solved.Game(t, three))
@@ -146,7 +172,7 @@ func TestAnalyse(t *testing.T) {
 }
 
 // TestPractice puts the mistakes of a play right, with values from a table: one at the second try, one at once, and not the
-// third. Against a machine, only those of the person are asked.
+// third. Against a machine, only those of the person are asked. A resignation stays.
 func TestPractice(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=3")
 	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
@@ -163,11 +189,12 @@ func TestPractice(t *testing.T) {
 	for i := range unknown {
 		unknown[i].Before.Known, unknown[i].Mistake = false, false
 	}
-	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes. O: 2 moves, 0 mistakes. 5 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
+	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes, 3 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	both := [2]bool{true, true}
 	s := session.New(h, both)
+	must.OK(t, s.Resign())
 	known := func() analysis.Report { return z.LookUp(s.History().Position()) }
 	says := func(want string) {
 		t.Helper()
@@ -185,6 +212,8 @@ func TestPractice(t *testing.T) {
 	if s.Play("9") == nil || s.Right(known()) {
 		t.Error("a move that is none, or a wrong move is right")
 	}
+	must.OK(t, s.Play("3"))
+	says(first + " 3 is wrong, try 2: lose in 12. Try another move.")
 	must.OK(t, s.Play("0"))
 	says(first + " 0 is right: win in 11.")
 	if !s.Right(known()) || len(s.History().Names()) != 2 {
@@ -203,8 +232,8 @@ func TestPractice(t *testing.T) {
 		t.Error("a move after the end")
 	}
 	must.OK(t, s.Do("stop"))
-	if s.Practice != nil || len(s.History().Names()) != 5 {
-		t.Errorf("%+v, %v", s.Practice, s.History().Names())
+	if got, want := s.State(), "X has won after 5 moves: O resigned"; s.Practice != nil || got != want {
+		t.Errorf("%+v, %q, want %q", s.Practice, got, want)
 	}
 	for name, end := range map[string]func() error{
 		"resume": func() error { s.Resume(); return nil }, "swap": s.Swap, "seat": func() error { s.Sit(both); return nil },

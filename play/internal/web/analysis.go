@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -298,7 +297,7 @@ func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit t
 		if known = err == nil && report.Known; known {
 			s.keep(g, report)
 		}
-		return cmp.Or(err, ctx.Err())
+		return err
 	})
 	return known, err
 }

@@ -129,7 +129,7 @@ func newModel(o Options) *model {
 	m := &model{
 		o: o, g: o.Game, width: 80, height: 24, dark: true,
 		analyzer: analysis.New(o.Game, o.Table, o.Book, options),
-		opponent: &opponent{g: o.Game, table: o.Table, book: o.Book, options: options, seed: o.Seed},
+		opponent: &opponent{table: o.Table, book: o.Book, searching: player.Searching(o.Game, options), seed: o.Seed},
 		initials: make(map[rune]bool), cancel: func() {},
 		mode: choosing, message: o.Notice, bad: o.Notice != "",
 	}

@@ -6,10 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -34,14 +32,12 @@ func levels(table bool, own player.Level) (all []player.Level, first int) {
 // An opponent is the machine, which plays at any level. It is safe for concurrent use; it
 // chooses one move at a time.
 type opponent struct {
-	g       game.Game
-	table   *table.Table
-	book    *book.Book
-	options search.Options
-	seed    uint64 // of the next move
+	table     *table.Table
+	book      *book.Book
+	searching player.Search
+	seed      uint64 // of the next move
 
-	working  sync.Mutex
-	searcher *search.Searcher // made when it is first needed
+	working sync.Mutex
 }
 
 // move returns the move that the opponent makes at a level, after at most limit unless that is 0.
@@ -51,19 +47,8 @@ func (op *opponent) move(ctx context.Context, h *player.History, l player.Level,
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	if l.Perfect {
-		if move := player.Known(op.table, op.book, h.Position()); move != "" {
-			return move, nil
-		}
-	}
-	if op.searcher == nil {
-		var err error
-		if op.searcher, err = search.New(op.g, op.options); err != nil {
-			return "", err
-		}
-	}
 	op.seed++
-	return player.NewLevel(op.searcher, nil, l, op.seed).Move(ctx, h, limit)
+	return player.NewLevel(l, op.table, op.book, op.searching, op.seed).Move(ctx, h, limit)
 }
 
 // close waits until the current move is chosen, and prevents further ones.

@@ -69,7 +69,7 @@ type Practice struct {
 	Back  int           `json:"back"`  // the number of moves that were made before the practice
 }
 
-// Practise begins a practice of the mistakes of the only person, or of both sides.
+// Practise begins an analysis and, in it, a practice of the mistakes of the only person, or of both sides.
 func (s *Session) Practise(judgments []analysis.Judgment) error {
 	p := &Practice{Back: len(s.h.Names())}
 	whole := s.Whole()
@@ -81,6 +81,7 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 	if len(p.Plies) == 0 {
 		return errors.New("practise: no mistake of yours is known")
 	}
+	s.Analyse(true)
 	s.Practice = p
 	s.Go(p.Plies[0])
 	return nil

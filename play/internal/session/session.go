@@ -259,6 +259,15 @@ func (s *Session) End() (e End, ok bool) {
 	return End{outcome, reason}, ok
 }
 
+// Result returns the result of the only person; ok is false if the game is not over, or there is not one person.
+func (s *Session) Result() (r game.Result, ok bool) {
+	e, over := s.End()
+	if !over || s.Persons() != 1 {
+		return r, false
+	}
+	return e.Outcome.For(game.Player(slices.Index(s.People[:], true))), true
+}
+
 // Who names a player: "X", "X (you)" if only that player is a person, or "X (machine)".
 func (s *Session) Who(p game.Player) string {
 	name := player.Who(s.h.Game(), p)

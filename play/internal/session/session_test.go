@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -177,6 +178,9 @@ func TestPractice(t *testing.T) {
 		}
 	}
 	must.OK(t, s.Practise(judgments))
+	if !s.Analysing {
+		t.Error("a practice without an analysis")
+	}
 	must.OK(t, s.Practice.Check(5))
 	const first = "Mistake 1 of 3. Find a move with which X still wins."
 	says(first)
@@ -226,5 +230,39 @@ func TestPractice(t *testing.T) {
 		if p.Check(5) == nil {
 			t.Errorf("%+v: no error", p)
 		}
+	}
+}
+
+// TestWords checks what a session says of a report, and that the result of a game is that of its only person.
+func TestWords(t *testing.T) {
+	g := solved.Game(t, three)
+	h := player.NewHistory(g)
+	for _, name := range []string{"0", "1", "0", "1"} {
+		must.OK(t, h.Play(name))
+	}
+	s := session.New(h, [2]bool{false, true})
+	for _, test := range []struct {
+		report       analysis.Report
+		said, source string
+	}{
+		{analysis.Report{Table: true, Worth: analysis.Worth{Known: true, Value: game.NewValue(game.FirstWins, 1)}}, "X: win in 1", "From the table."},
+		{analysis.Report{Book: true, Done: true, Trouble: "the table is gone"}, "X: not known yet", "From the opening book. The table is gone."},
+		{analysis.Report{Worth: analysis.Worth{Score: -2, Depth: 3}, Nodes: 2e6, Time: time.Second}, "Estimate: 2 points for O", "Search: 3 moves ahead, 2,000,000 positions, 2M a second …"},
+	} {
+		test.report.Position = h.Position()
+		if said, source := s.Said(test.report), session.Source(test.report); said != test.said || source != test.source {
+			t.Errorf("%q, %q, want %q, %q", said, source, test.said, test.source)
+		}
+	}
+	if _, ok := s.Result(); ok {
+		t.Error("a result before the end")
+	}
+	must.OK(t, s.Play("0"))
+	if r, ok := s.Result(); r != game.Loses || !ok {
+		t.Error(r, ok)
+	}
+	s.Sit([2]bool{true, true})
+	if _, ok := s.Result(); ok {
+		t.Error("a result of two people")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -33,9 +32,9 @@ func tuiCommand(games game.Kinds) *cli.Command {
 		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it values the moves and\n" +
 			"the machine plays from it; otherwise both search, and moves have evaluations until their values are proven.\n" +
 			"Without parameters of the board, it is the board of that table.\n" +
-			"Settings, and an unfinished game, are kept for the next start: in treereduce/ below $XDG_CONFIG_HOME\n" +
-			"(~/.config) and $XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such\n" +
-			"as LC_ALL=C, only ASCII is written. Without a terminal it is human against machine, line by line.",
+			"The last game of each board, with its sides and level, is kept for the next start: in treereduce/ below\n" +
+			"$XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such as LC_ALL=C,\n" +
+			"only ASCII is written. Without a terminal it is human against machine, line by line.",
 		Flags: tuiFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
 	c.Description, c.Flags = "Without a game, it plays that of the table in the data directory.", tuiFlags()
@@ -49,17 +48,6 @@ func tuiCommand(games game.Kinds) *cli.Command {
 	return c
 }
 
-// sides contains the values of --you, and the seats that humans take.
-var sides = []struct {
-	word  string
-	seats [2]bool
-}{
-	{"first", [2]bool{true, false}},
-	{"second", [2]bool{false, true}},
-	{"both", [2]bool{true, true}},
-	{"none", [2]bool{false, false}},
-}
-
 // defaultPace is long enough to see a move of the machine.
 const defaultPace = 400 * time.Millisecond
 
@@ -71,7 +59,7 @@ func tuiFlags() []cli.Flag {
 		&cli.StringFlag{Name: "level", Usage: "`LEVEL` of the machine, beginner to perfect; the keys + and - change it"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time before a machine's move is shown", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
-		&cli.BoolFlag{Name: "fresh", Usage: "ignore the settings and the unfinished game that were kept"},
+		&cli.BoolFlag{Name: "fresh", Usage: "ignore the game that was kept"},
 		datadir.Flag(),
 		bookFlag(),
 	}, searchFlags(byDefault)...)
@@ -95,7 +83,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if kind.Name != "" && boardGiven(c, kind) {
 		parse = only(o.Game)
 	}
-	if o.Table, o.TableName, o.Notice, err = dataOf(c).tableIfAny(parse); err != nil {
+	if o.Table, _, o.Notice, err = dataOf(c).tableIfAny(parse); err != nil {
 		return err
 	}
 	switch {
@@ -113,7 +101,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	} else if o.Book.Game().Spec() != o.Game.Spec() {
 		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
 	}
-	o.Settings, o.Unfinished = keptFiles(o.Game.Spec())
+	o.Kept = keptFile(o.Game.Spec())
 	in, out, ok := terminal(c)
 	switch {
 	case !ok && o.Load != "":
@@ -142,14 +130,11 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 		return o, command.Usagef("--time, --depth and --level exclude each other")
 	}
 	if word := c.String("you"); c.IsSet("you") {
-		for _, s := range sides {
-			if s.word == word {
-				o.Seats = &s.seats
-			}
-		}
-		if o.Seats == nil {
+		i := slices.Index([]string{"none", "first", "second", "both"}, word)
+		if i < 0 {
 			return o, command.Usagef("--you %q: expected first, second, both or none", word)
 		}
+		o.Seats = &[2]bool{i&1 != 0, i&2 != 0}
 	}
 	if c.IsSet("level") {
 		if o.Level, err = player.ParseLevel(c.String("level")); err != nil {
@@ -159,7 +144,6 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	o.Parse = games.Parse
 	o.Fresh = c.Bool("fresh")
 	o.Colourless, o.ASCII = os.Getenv("NO_COLOR") != "", !unicodeLocale()
-	o.Seed = rand.Uint64()
 	return o, nil
 }
 
@@ -169,21 +153,17 @@ func unicodeLocale() bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// keptFiles returns the names of the files that keep the settings, and an unfinished game of
-// this spec, from one start to the next; "" if there is no place for them.
-func keptFiles(spec string) (settings, unfinished string) {
-	const dir = "treereduce"
-	if config, err := os.UserConfigDir(); err == nil {
-		settings = filepath.Join(config, dir, "play.json")
-	}
+// keptFile returns the name of the file that keeps the last game of this spec from one start to the next; "" if there is no
+// place for it.
+func keptFile(spec string) string {
 	state := os.Getenv("XDG_STATE_HOME")
 	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(state) {
 		state = filepath.Join(home, ".local", "state")
 	}
-	if filepath.IsAbs(state) {
-		unfinished = filepath.Join(state, dir, strings.NewReplacer(" ", "-", "=", "").Replace(spec)+".games")
+	if !filepath.IsAbs(state) {
+		return ""
 	}
-	return settings, unfinished
+	return filepath.Join(state, "treereduce", strings.NewReplacer(" ", "-", "=", "").Replace(spec)+".games")
 }
 
 // errOtherGame is the error for a table that is of another game than that of the command line.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,24 @@ func (l Level) Words() string {
 
 // Opponents returns the levels, after one that plays at random.
 func Opponents() []Level { return append([]Level{{Name: "random", Random: 1}}, Levels()...) }
+
+// OpponentsWith returns Opponents and the index of a level, which stands before the last one if it is none of them.
+func OpponentsWith(own Level) (all []Level, at int) {
+	all = Opponents()
+	if at = slices.Index(all, own); at < 0 {
+		at = len(all) - 1
+		all = slices.Insert(all, at, own)
+	}
+	return all, at
+}
+
+// Usual returns the level of a machine if none is given: the best with a table, or a search of a second.
+func Usual(table bool) Level {
+	if table {
+		return Strongest()
+	}
+	return Level{Time: time.Second}
+}
 
 // HintTime is the time of a search for a hint, by the Strongest level.
 const HintTime = time.Second

@@ -135,6 +135,12 @@ func (s *Session) Right(r analysis.Report) bool {
 	return right
 }
 
+// Shows reports whether people see the values of a report: in an analysis, and in a practice after the right move. A person in
+// the middle of a game does not see them.
+func (s *Session) Shows(r analysis.Report) bool {
+	return s.Analysing && (s.Practice == nil || s.Right(r))
+}
+
 // Next goes to the next mistake, or after the last one to where the practice began. r is what is known of the position.
 func (s *Session) Next(r analysis.Report) {
 	p := s.Practice

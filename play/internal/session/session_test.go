@@ -266,3 +266,36 @@ func TestWords(t *testing.T) {
 		t.Error("a result of two people")
 	}
 }
+
+// TestPlayed continues games from their records: one that goes on, one that is over, and one that a player has resigned.
+func TestPlayed(t *testing.T) {
+	g := solved.Game(t, three)
+	for _, test := range []struct{ script, result, state string }{
+		{"0 1", "none adjourned", "X (you) to move"},
+		{"0 1 0 1 0", "first finished", "you have won after 5 moves"},
+		{"0 1 !", "second resigned", "you have lost after 2 moves: X (you) resigned"},
+	} {
+		s := session.New(player.NewHistory(g), [2]bool{true, false})
+		for _, name := range strings.Fields(test.script) {
+			if name == "!" {
+				must.OK(t, s.Resign())
+			} else {
+				must.OK(t, s.Play(name))
+			}
+		}
+		p := s.Played([2]string{"human", "random"})
+		if got := p.Result() + " " + p.Reason.String(); got != test.result || p.Players[1] != "random" || s.Over() != (test.result != "none adjourned") {
+			t.Errorf("%s: %s, want %s", test.script, got, test.result)
+		}
+		if again := must.Get(session.Continue(g, p, s.People))(t); again.State() != test.state || len(again.Moves()) != len(p.Moves) {
+			t.Errorf("%s: %q, want %q", test.script, again.State(), test.state)
+		}
+		p.Moves = []string{"9"}
+		if _, err := session.Continue(g, p, s.People); err == nil {
+			t.Error("a game with a move that is none")
+		}
+		if _, err := session.Continue(solved.Game(t, "connectn width=4 height=4 connect=3"), p, s.People); err == nil || !strings.Contains(err.Error(), "expected connectn width=4") {
+			t.Error(err)
+		}
+	}
+}

@@ -440,7 +440,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 		o.Threads = s.threads
 	}
 	if s.level != nil && s.level.Perfect {
-		if t, _, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
+		if t, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
 			return player.NewLevel(*s.level, t, nil, player.Searching(l.g, o), s.seed), err
 		}
 	}

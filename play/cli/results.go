@@ -208,7 +208,7 @@ func (a *arena) openTable() error {
 	if a.o.html == "" {
 		return nil
 	}
-	t, _, err := a.lobby.data.tableOf(a.match.Game, a.lobby.notices)
+	t, err := a.lobby.data.tableOf(a.match.Game, a.lobby.notices)
 	a.table = t
 	return err
 }

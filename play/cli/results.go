@@ -154,7 +154,7 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		a.match.Rules.Watch = func(h *player.History) { lines.Show(console, h, a.players, !o.quiet) }
 	}
 	if o.html != "" {
-		if a.table, _, err = l.data.tableOf(g, l.notices); err != nil {
+		if a.table, err = l.data.tableOf(g, l.notices); err != nil {
 			return nil, err
 		}
 	}

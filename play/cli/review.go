@@ -71,7 +71,7 @@ func (r *reviewer) prepare(g game.Game) error {
 	if r.spec == g.Spec() {
 		return nil
 	}
-	t, _, err := r.data.tableOf(g, r.notices)
+	t, err := r.data.tableOf(g, r.notices)
 	if err != nil {
 		return err
 	}

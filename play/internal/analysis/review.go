@@ -144,6 +144,23 @@ func (w Worth) Estimate(mover, other string) string {
 	return "even"
 }
 
+// Short is the short form of Text: W, L, T or D, and the remoteness, "W9"; or the evaluation, "+12".
+func (w Worth) Short(g game.Game, p game.Position) string {
+	switch {
+	case !w.Known && w.Depth == 0:
+		return "?"
+	case !w.Known && w.Score > 0:
+		return fmt.Sprintf("+%d", w.Score)
+	case !w.Known:
+		return fmt.Sprint(w.Score)
+	}
+	text := ResultOf(g, p, w.Value).String()[:1]
+	if w.Open || !w.Value.Valid() {
+		return text
+	}
+	return text + fmt.Sprint(w.Value.Remoteness())
+}
+
 // Summary tells how many moves of a report keep the result; "" if not all values are known.
 func (r Report) Summary(g game.Game) string {
 	best, keep := ResultOf(g, r.Position, r.Value), 0

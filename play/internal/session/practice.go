@@ -54,7 +54,7 @@ type Practice struct {
 	Back  int           `json:"back"`  // the number of moves that were made before the practice
 }
 
-// Practise begins a practice of the mistakes of the only person, or of both sides.
+// Practise begins an analysis and, in it, a practice of the mistakes of the only person, or of both sides.
 func (s *Session) Practise(judgments []analysis.Judgment) error {
 	p := &Practice{Back: len(s.h.Names())}
 	whole := s.Whole()
@@ -66,6 +66,7 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 	if len(p.Plies) == 0 {
 		return errors.New("practise: no mistake of yours is known")
 	}
+	s.Analyse(true)
 	s.Practice = p
 	s.Go(p.Plies[0])
 	return nil
@@ -117,6 +118,12 @@ func (s *Session) Right(r analysis.Report) bool {
 	}
 	_, right := s.right(tries[len(tries)-1], r)
 	return right
+}
+
+// Shows reports whether people see the values of a report: in an analysis, and in a practice after the right move. A person in
+// the middle of a game does not see them.
+func (s *Session) Shows(r analysis.Report) bool {
+	return s.Analysing && (s.Practice == nil || s.Right(r))
 }
 
 // Next goes to the next mistake, or after the last one to where the practice began. r is what is known of the position.

@@ -34,6 +34,31 @@ func New(h *player.History, people [2]bool, later ...string) *Session {
 	return &Session{People: people, h: h, moves: slices.Concat(h.Names(), later)}
 }
 
+// Continue returns a session that continues a game that was recorded.
+func Continue(g game.Game, p referee.Played, people [2]bool) (*Session, error) {
+	if p.Game != g.Spec() {
+		return nil, fmt.Errorf("expected %s, found %s", g.Spec(), p.Game)
+	}
+	h := player.NewHistory(g)
+	for _, name := range p.Moves {
+		if err := h.Play(name); err != nil {
+			return nil, err
+		}
+	}
+	s := New(h, people)
+	s.Resigned = p.Reason == referee.Resigned
+	return s, nil
+}
+
+// Played returns the record of the game as it is now. A game that is not over is adjourned.
+func (s *Session) Played(names [2]string) referee.Played {
+	p := referee.Played{Game: s.h.Game().Spec(), Players: names, Moves: s.h.Names(), Reason: referee.Adjourned}
+	if e, over := s.End(); over {
+		p.Outcome, p.Reason = e.Outcome, e.Reason
+	}
+	return p
+}
+
 // History returns the moves that are made. The caller must not change it.
 func (s *Session) History() *player.History { return s.h }
 
@@ -261,6 +286,21 @@ func (s *Session) End() (e End, ok bool) {
 	}
 	outcome, reason, ok := referee.Ended(s.h, game.DrawRuleOf(s.h.Game()))
 	return End{outcome, reason}, ok
+}
+
+// Over reports whether the game has ended.
+func (s *Session) Over() bool {
+	_, over := s.End()
+	return over
+}
+
+// Result returns the result of the only person; ok is false if the game is not over, or there is not one person.
+func (s *Session) Result() (r game.Result, ok bool) {
+	e, over := s.End()
+	if !over || s.Persons() != 1 {
+		return r, false
+	}
+	return e.Outcome.For(game.Player(slices.Index(s.People[:], true))), true
 }
 
 // Who names a player: "X", "X (you)" if only that player is a person, or "X (machine)".

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -204,6 +205,9 @@ func TestPractice(t *testing.T) {
 		}
 	}
 	must.OK(t, s.Practise(judgments))
+	if !s.Analysing {
+		t.Error("a practice without an analysis")
+	}
 	must.OK(t, s.Practice.Check(5))
 	const first = "Mistake 1 of 3. Find a move with which X still wins."
 	says(first)
@@ -254,6 +258,73 @@ func TestPractice(t *testing.T) {
 	for _, p := range []session.Practice{{}, {Plies: []int{1}}, {Plies: []int{5}, Had: []game.Result{2}}, {Plies: []int{1}, Had: []game.Result{4}}, {Plies: []int{1}, Had: []game.Result{2}, At: 2}} {
 		if p.Check(5) == nil {
 			t.Errorf("%+v: no error", p)
+		}
+	}
+}
+
+// TestWords checks what a session says of a report, and that the result of a game is that of its only person.
+func TestWords(t *testing.T) {
+	g := solved.Game(t, three)
+	h := player.NewHistory(g)
+	for _, name := range []string{"0", "1", "0", "1"} {
+		must.OK(t, h.Play(name))
+	}
+	s := session.New(h, [2]bool{false, true})
+	for _, test := range []struct {
+		report       analysis.Report
+		said, source string
+	}{
+		{analysis.Report{Table: true, Worth: analysis.Worth{Known: true, Value: game.NewValue(game.FirstWins, 1)}}, "X: win in 1", "From the table."},
+		{analysis.Report{Book: true, Done: true, Trouble: "the table is gone"}, "X: not known yet", "From the opening book. The table is gone."},
+		{analysis.Report{Worth: analysis.Worth{Score: -2, Depth: 3}, Nodes: 2e6, Time: time.Second}, "Estimate: 2 points for O", "Search: 3 moves ahead, 2,000,000 positions, 2M a second …"},
+	} {
+		test.report.Position = h.Position()
+		if said, source := s.Said(test.report), session.Source(test.report); said != test.said || source != test.source {
+			t.Errorf("%q, %q, want %q, %q", said, source, test.said, test.source)
+		}
+	}
+	if _, ok := s.Result(); ok {
+		t.Error("a result before the end")
+	}
+	must.OK(t, s.Play("0"))
+	if r, ok := s.Result(); r != game.Loses || !ok {
+		t.Error(r, ok)
+	}
+	s.Sit([2]bool{true, true})
+	if _, ok := s.Result(); ok {
+		t.Error("a result of two people")
+	}
+}
+
+// TestPlayed continues games from their records: one that goes on, one that is over, and one that a player has resigned.
+func TestPlayed(t *testing.T) {
+	g := solved.Game(t, three)
+	for _, test := range []struct{ script, result, state string }{
+		{"0 1", "none adjourned", "X (you) to move"},
+		{"0 1 0 1 0", "first finished", "you have won after 5 moves"},
+		{"0 1 !", "second resigned", "you have lost after 2 moves: X (you) resigned"},
+	} {
+		s := session.New(player.NewHistory(g), [2]bool{true, false})
+		for _, name := range strings.Fields(test.script) {
+			if name == "!" {
+				must.OK(t, s.Resign())
+			} else {
+				must.OK(t, s.Play(name))
+			}
+		}
+		p := s.Played([2]string{"human", "random"})
+		if got := p.Result() + " " + p.Reason.String(); got != test.result || p.Players[1] != "random" || s.Over() != (test.result != "none adjourned") {
+			t.Errorf("%s: %s, want %s", test.script, got, test.result)
+		}
+		if again := must.Get(session.Continue(g, p, s.People))(t); again.State() != test.state || len(again.Moves()) != len(p.Moves) {
+			t.Errorf("%s: %q, want %q", test.script, again.State(), test.state)
+		}
+		p.Moves = []string{"9"}
+		if _, err := session.Continue(g, p, s.People); err == nil {
+			t.Error("a game with a move that is none")
+		}
+		if _, err := session.Continue(solved.Game(t, "connectn width=4 height=4 connect=3"), p, s.People); err == nil || !strings.Contains(err.Error(), "expected connectn width=4") {
+			t.Error(err)
 		}
 	}
 }

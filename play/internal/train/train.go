@@ -183,7 +183,7 @@ const mostPlies = 200
 // play plays a game. Both players make mistakes.
 func (f *Finder) play(ctx context.Context) (*player.History, error) {
 	f.searcher.Forget()
-	casual := player.NewLevel(f.searcher, nil, player.Level{Random: .3, Depth: 2}, f.rand.Uint64())
+	casual := player.NewLevel(player.Level{Random: .3, Depth: 2}, nil, nil, f.searcher.Search, f.rand.Uint64())
 	h := player.NewHistory(f.g)
 	for len(h.Names()) < mostPlies && len(h.Moves()) > 0 {
 		move, err := casual.Move(ctx, h.Clone(), 0)

@@ -84,7 +84,7 @@ func TestGrades(t *testing.T) {
 			}
 			for _, l := range levels {
 				s.Forget()
-				move := must.Get(player.NewLevel(s, nil, l, seeds.Uint64()).Move(t.Context(), p.History.Clone(), 0))(t)
+				move := must.Get(player.NewLevel(l, nil, nil, s.Search, seeds.Uint64()).Move(t.Context(), p.History.Clone(), 0))(t)
 				if tries[band]++; move == p.Answer().Name {
 					solves[band]++
 				}

@@ -80,7 +80,7 @@ func TestViews(t *testing.T) {
 			keys(t, m, action)
 			p.do(t, "move "+action)
 		}
-		expect(t, m, "    "+s.State()+"\n")
+		expect(t, m, " "+s.State()+"\n")
 		if p.State != s.State() {
 			t.Errorf("the page says %q, want %q", p.State, s.State())
 		}

@@ -362,12 +362,12 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	}
 	v.Threats = threatsOf(g.Picture(p), v.Look)
 	_, v.Chosen = g.(game.Arranger)
-	end, over := at.End()
+	_, over := at.End()
 	if over {
 		v.Over, v.Review = v.State, s.reviewOf(at, at.Whole())
-		if at.Persons() == 1 {
-			v.Result = words[end.Outcome.For(game.Player(slices.Index(at.People[:], true)))]
-		}
+	}
+	if result, ok := at.Result(); ok {
+		v.Result = words[result]
 	}
 	v.Said = session.Capital(v.State) + "."
 	if n := len(h.Names()); n > 0 {

@@ -476,7 +476,7 @@ func TestLimits(t *testing.T) {
 		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3"+path, nil).WithContext(ctx))
 		return w
 	}
-	if w := ask("?seats=club,person&do=machine"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+	if w := ask("?seats=perfect,person&do=machine"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
 		t.Errorf("a move without a slot: status %d: %s", w.Code, w.Body)
 	}
 	s.streams = make(chan struct{}) // none may begin

@@ -52,7 +52,7 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
-	slices.SortFunc(in, layers.CompareRows)
+	layers.SortRows(in)
 	discard := func(*streamfmt.Packer) error { return nil }
 	forward := layers.Rows{Predecessors: in}
 	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), outboxOf(g, layers.Predecessors, 100, discard)).Do(&forward))

@@ -136,7 +136,7 @@ func (r *run) warnRerun(name string) {
 		if r.KeepAll {
 			r.notify(Damaged, name, "%s is missing: the job runs again", name)
 		} else {
-			r.notify(Damaged, name, "%s is missing, and a later job needs it: the job runs again", name)
+			r.notify(Damaged, name, "%s is missing, and a later job needs it: it is made again", name)
 		}
 	}
 }

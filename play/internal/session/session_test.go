@@ -236,6 +236,7 @@ func TestPractice(t *testing.T) {
 		t.Error("a move after the end")
 	}
 	must.OK(t, s.Do("stop"))
+	s.Analyse(false)
 	if got, want := s.State(), "X has won after 5 moves: O resigned"; s.Practice != nil || got != want {
 		t.Errorf("%+v, %q, want %q", s.Practice, got, want)
 	}

@@ -446,7 +446,7 @@ func TestIndex(t *testing.T) {
 		id, variant, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(found[0][1], "./play/"), "#against=adapts"), "/")
 		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
 		text = html.UnescapeString(regexp.MustCompile(`(?s)<noscript><pre>(.*?)</pre>`).FindStringSubmatch(card)[1])
-		if strings.Contains(card, `<small class="solved">solved</small></a>`) {
+		if strings.Contains(card, `<small class="badge">solved</small></a>`) {
 			marked = append(marked, found[0][1])
 		}
 		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, g.Picture(g.Start()).Rows) || v.Picture.Won != nil || strings.Count(text, "\n") < len(v.Picture.Rows) {

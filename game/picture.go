@@ -10,32 +10,32 @@ import (
 	"unicode/utf8"
 )
 
-// A Picture is a position as data for any kind of display: squares in rows and columns, and
+// A Picture is a position as data for any kind of display, also as JSON: squares in rows and columns, and
 // labels around them. String returns it as text.
 type Picture struct {
 	// Rows are the squares, row by row from the top, each from the left. All rows have
 	// the same length.
-	Rows [][]Square
+	Rows [][]Square `json:"rows"`
 	// Above and Below are the labels of the columns, Left those of the rows; nil if there
 	// are none.
 	Above, Below, Left []string
 	// Won are the squares, by column and row, of the winning lines, if any: Line squares of each line, in
 	// order. If Line is 0, they are all squares by which the game is won.
-	Won [][2]int
+	Won [][2]int `json:"won"`
 	// Line is the number of equal pieces in a row that win; 0 if rows do not win.
-	Line int
+	Line int `json:"line"`
 	// Links are lines that join squares, by column and row: along rows from the left, columns
 	// and diagonals.
-	Links [][][2]int
+	Links [][][2]int `json:"links"`
 }
 
 // A Square is a place of a Picture.
 type Square struct {
-	Kind  SquareKind
-	Text  string // what to draw: "X", "-", "." for an empty square, "12" for twelve stones
-	Owner Owner  // the owner of the piece, or of the square
+	Kind  SquareKind `json:"kind"`
+	Text  string     `json:"text"`  // what to draw: "X", "-", "." for an empty square, "12" for twelve stones
+	Owner Owner      `json:"owner"` // the owner of the piece, or of the square
 	// Marked squares are drawn in brackets. Games mark none; the user interface does.
-	Marked bool
+	Marked bool `json:"-"`
 }
 
 // A SquareKind is the purpose of a square.
@@ -230,7 +230,7 @@ type Look struct {
 	Sight  []string          `json:"sight,omitempty"` // pieces of these texts see one another along lines, which are drawn
 	// Place is what an editor can put on squares that are no gaps: Empty and the pieces, or
 	// Add and Take if squares have numbers. nil: there is no editor.
-	Place []Square `json:"-"`
+	Place []Square `json:"place,omitempty"`
 }
 
 // The texts in Look.Place that raise and lower a number by one.

@@ -37,6 +37,8 @@ import (
 const (
 	size   = 5 // rows and columns
 	stones = 4 // of a player, and squares of a goal
+
+	maxPlies = 200 // of a play: with best play, a win takes at most 60
 )
 
 //go:embed rules.txt
@@ -113,6 +115,7 @@ func (r *rules) Info() game.Info {
 	return game.Info{
 		Title:    title,
 		Rules:    rulesText,
+		Draw:     game.DrawRule{Repetitions: 3, Plies: maxPlies},
 		TierUnit: "stones on the board",
 		Boards:   func(tier int) float64 { return 2 * r.Board.Boards(tier/2, tier-tier/2) },
 		Look:     game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}, Place: r.Place()},

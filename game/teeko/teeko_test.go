@@ -1,9 +1,11 @@
 package teeko
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -25,6 +27,14 @@ func TestContract(t *testing.T) {
 				t.Errorf("%s: moves may stay in tier %d: %v", g.Spec(), tier, g.Loops(tier))
 			}
 		}
+	}
+}
+
+// TestDraw checks that the rules for people have the draw rule.
+func TestDraw(t *testing.T) {
+	g := mustNew(t, advanced)
+	if rule := game.DrawRuleOf(g); rule.Repetitions != 3 || !strings.Contains(game.RulesOf(g), fmt.Sprintf(" third time, or after %d moves", rule.Plies)) {
+		t.Errorf("the draw rule is %+v", rule)
 	}
 }
 

@@ -80,7 +80,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	t, name, err := l.data.tableOf(g, l.notices)
+	t, err := l.data.tableOf(g, l.notices)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 		defer t.Close()
 	}
 	m := &measured{g: g, player: entrants[0].Name, seed: l.seed}
-	if err := m.draw(ctx, t, name, c.Int("positions")); err != nil {
+	if err := m.draw(ctx, t, l.data.name, c.Int("positions")); err != nil {
 		return command.Stopped(ctx, err)
 	}
 	rules := referee.Rules{Grace: c.Duration("grace")}

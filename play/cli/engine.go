@@ -176,16 +176,13 @@ func (e *engine) board() string {
 	g := e.h.Game()
 	text := g.Picture(e.h.Position()).String()
 	if o, ok := e.h.Finished(); ok {
-		word := "tie"
-		if vs := g.Values(); vs.Puzzle {
-			word = vs.Word(o)
+		switch vs := g.Values(); {
+		case vs.Puzzle:
+			return text + vs.Word(o)
+		case o == game.Tie:
+			return text + "tie"
 		}
-		for _, p := range []game.Player{game.First, game.Second} {
-			if o == game.WinFor(p) {
-				word = player.Side(p) + " has won"
-			}
-		}
-		return text + word
+		return text + player.Side(o.Winner()) + " has won"
 	}
 	return text + player.Side(e.h.Turn()) + " to move"
 }

@@ -432,15 +432,6 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "table":
 		return l.table(s.rest)
 	}
-	if s.level != nil && s.level.Perfect {
-		t, _, err := l.data.tableOf(l.g, l.notices)
-		if err != nil {
-			return nil, err
-		}
-		if t != nil {
-			return player.NewTable(t), nil
-		}
-	}
 	o := l.options
 	if s.memory > 0 {
 		o.Memory = s.memory
@@ -448,12 +439,17 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	if s.threads > 0 {
 		o.Threads = s.threads
 	}
+	if s.level != nil && s.level.Perfect {
+		if t, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
+			return player.NewLevel(*s.level, t, nil, player.Searching(l.g, o), s.seed), err
+		}
+	}
 	searcher, err := search.New(l.g, o)
 	if err != nil {
 		return nil, err
 	}
 	if s.level != nil {
-		return player.NewLevel(searcher, book.Embedded(l.g), *s.level, s.seed), nil
+		return player.NewLevel(*s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
 	}
 	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
 }

@@ -2,16 +2,15 @@ package play
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/lines"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
@@ -23,7 +22,7 @@ func gameCommands(games game.Kinds) []*cli.Command {
 		Description: entrantHelp + "Without players, a human plays against a machine. A human is asked who moves first, and whether\n" +
 			"to play again; a machine then keeps its table. Without a human the first player moves first;\n" +
 			"in Network, always. A human enters moves, or help, hint, undo, resign (the game) or quit (the program); the\n" +
-			"end of the input is quit, too.",
+			"end of the input is quit, too. After a game, review lists the mistakes, and practise lets a human try them again.",
 		Flags: gameFlags(),
 	}, playGame)
 	for _, g := range c.Subcommands {
@@ -73,125 +72,24 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if err != nil {
 		return err
 	}
-	l.console.Undo, l.console.Hint = true, l.hint
 	specs, err := specsOf(words)
 	if err != nil {
 		return err
 	}
-	entrants, humans, err := l.entrants(specs)
+	entrants, _, err := l.entrants(specs)
 	if err != nil {
 		return err
 	}
 	if g.Values().Puzzle && words[0] == words[1] {
 		entrants[1].Name = entrants[0].Name
 	}
-	t := session{console: l.console, out: c.App.Writer, humans: humans, settled: c.IsSet("you"), quit: c.Bool("quit")}
-	copy(t.entrants[:], entrants)
-	defer t.leave()
-	err = t.games(ctx, g)
+	r := reviewer{options: l.options, data: l.data, notices: l.notices}
+	defer r.close()
+	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool{specs[0].kind == "human", specs[1].kind == "human"}, Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
+		Analyzer: func() (*analysis.Analyzer, error) { err := r.prepare(g); return r.analyzer, err }}
+	err = t.Play(ctx, g)
 	if err == io.EOF || err == player.ErrLeft {
 		err = nil
 	}
 	return command.Stopped(ctx, err)
-}
-
-// hint returns the best move: from the table in the data directory, the opening book, or by a search.
-func (l *lobby) hint(ctx context.Context, h *player.History) (string, error) {
-	level := player.Strongest()
-	best, err := l.make(ctx, entrantSpec{kind: "machine", level: &level})
-	if err != nil {
-		return "", err
-	}
-	defer best.Close()
-	return best.Move(ctx, h, player.HintTime)
-}
-
-// session is a series of games between two players, with the questions that a human is asked.
-type session struct {
-	entrants [2]referee.Entrant // the first one has the first move
-	players  [2]player.Player   // nil if not yet made
-	humans   int
-	settled  bool // the first player is already chosen
-	quit     bool // end after one game
-	console  *player.Console
-	out      io.Writer
-}
-
-// games plays games until the human wants no more; without a human, it plays one game.
-func (t *session) games(ctx context.Context, g game.Game) error {
-	for {
-		if t.humans == 1 && !t.settled && !g.Info().NamedFirst {
-			first, err := t.ask(ctx, "Who moves first", t.entrants[0].Name, t.entrants[1].Name)
-			if err != nil {
-				return err
-			}
-			if first == 1 {
-				t.entrants[0], t.entrants[1] = t.entrants[1], t.entrants[0]
-				t.players[0], t.players[1] = t.players[1], t.players[0]
-			}
-		}
-		var seats [2]referee.Seat
-		for i, e := range t.entrants {
-			if t.players[i] == nil {
-				p, err := e.New(ctx)
-				if err != nil {
-					return err
-				}
-				t.players[i] = p
-			}
-			seats[i] = referee.Seat{Name: e.Name, Player: t.players[i], Limit: e.Limit}
-		}
-		names := [2]string{seats[0].Name, seats[1].Name}
-		rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(h *player.History) { showMove(t.out, h, names, true) }}
-		played, err := rules.Play(ctx, g, seats, nil)
-		for i, p := range t.players {
-			if played.Dismiss(game.Player(i), p) {
-				t.players[i] = nil
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(t.out, played.Text(g.Values())); err != nil || t.humans == 0 || t.quit {
-			return err
-		}
-		if again, err := t.ask(ctx, "Play again", "yes", "no"); err != nil || again == 1 {
-			return err
-		}
-	}
-}
-
-// leave closes the players.
-func (t *session) leave() {
-	for _, p := range t.players {
-		if p != nil {
-			p.Close()
-		}
-	}
-}
-
-// ask repeats a question until the answer is one of two, or the first letter of one, in any case; it returns
-// the index of the answer.
-func (t *session) ask(ctx context.Context, question string, answers ...string) (int, error) {
-	for {
-		if _, err := fmt.Fprintf(t.out, "%s, %s or %s?\n", question, answers[0], answers[1]); err != nil {
-			return 0, err
-		}
-		line, err := t.console.Line(ctx)
-		if err != nil {
-			return 0, err
-		}
-		if i := slices.IndexFunc(answers, func(a string) bool { return strings.EqualFold(line, a) || strings.EqualFold(line, a[:1]) }); i >= 0 {
-			return i, nil
-		}
-		expected := fmt.Sprintf("%s or %s, their first letter, or quit", answers[0], answers[1])
-		switch player.Word(line) {
-		case player.Quit:
-			return 0, player.ErrLeft
-		case player.Help:
-			fmt.Fprintf(t.out, "answer %s\n", expected)
-		default:
-			fmt.Fprintf(t.out, "expected %s; found %q\n", expected, line)
-		}
-	}
 }

@@ -20,9 +20,9 @@ func TestGameEnds(t *testing.T) {
 		"q\n":                "Who moves first, human or random?\n",
 		"?\nexit\n":          "answer human or random, their first letter, or quit\nWho moves first, human or random?\n",
 		"h\n":                "X to move\n",
-		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes or no?\n",
-		"h\nresign\n":        "\nPlay again, yes or no?\n",
-		"h\nresign\nno\nx\n": "\nPlay again, yes or no?\n",
+		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes, no, review or practise?\n",
+		"h\nresign\n":        "\nPlay again, yes, no, review or practise?\n",
+		"h\nresign\nno\nx\n": "\nPlay again, yes, no, review or practise?\n",
 	} {
 		if output := runs(t, "connectn human random", typed); !strings.HasSuffix(output, ends) {
 			t.Errorf("%q: %s, want %s", typed, output, ends)

@@ -16,7 +16,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/play/internal/cse150"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
@@ -67,13 +66,12 @@ func answerCommand() *cli.Command {
 	}
 }
 
-// courseOptions reads the flags that configure the course's players, and the sandbox of programs.
-func courseOptions(ctx context.Context, c *cli.Context) (o cse150.Options, box *sandbox.Sandbox, err error) {
-	l, err := newLobby(ctx, c, nil, c.App.Writer)
-	if err != nil {
-		return o, nil, err
+// courseOptions reads the flags that configure the course's players, and the lobby of programs.
+func courseOptions(ctx context.Context, c *cli.Context) (o cse150.Options, l *lobby, err error) {
+	if l, err = newLobby(ctx, c, nil, c.App.Writer); err == nil {
+		o = cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}
 	}
-	return cse150.Options{Console: l.console, Seed: l.seed, Search: l.options, Time: c.Duration("time")}, l.box, nil
+	return o, l, err
 }
 
 // courseGame implements play mancala M N TIMEOUT PLAYER PLAYER.
@@ -102,22 +100,18 @@ func courseGame(c *cli.Context) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	o, box, err := courseOptions(ctx, c)
+	o, l, err := courseOptions(ctx, c)
 	if err != nil {
 		return err
 	}
-	o.Time = cmp.Or(timeout, customTime)
+	l.g, o.Time = rules, cmp.Or(timeout, customTime)
 	g := &cse150.Game{Timeout: timeout, Out: c.App.Writer, Rand: rand.New(rand.NewPCG(o.Seed, 0))}
 	for row, name := range words[3:] {
 		o.Seed++
 		g.Players[row] = referee.Entrant{Name: name}
 		if line, ok := strings.CutPrefix(name, "program:"); ok && line != "" {
 			g.Players[row].New = func(ctx context.Context) (player.Player, error) {
-				p, err := player.NewProgram(ctx, rules, line, "", box, nil)
-				if err != nil {
-					return nil, err
-				}
-				return p, nil
+				return l.make(ctx, entrantSpec{kind: "program", rest: line})
 			}
 			continue
 		}

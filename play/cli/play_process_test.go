@@ -115,7 +115,7 @@ func TestPlayStops(t *testing.T) {
 		{"find-winner " + large + "--by memo --start", syscall.SIGTERM, `^$`},
 		{"score " + large, os.Interrupt, `^$`},
 		{large + "human human", os.Interrupt, `\nX to move\n$`},
-		{large + "human machine", syscall.SIGTERM, `^Who moves first, human or machine\?\n$`},
+		{large + "human machine", syscall.SIGTERM, `^help lists moves and other words\nWho moves first, human or machine\?\n$`},
 		{large + "--time 1h machine machine", os.Interrupt, `\n 0 1 2 3 4 5 6 7\n$`},
 	} {
 		t.Run(test.line, func(t *testing.T) {

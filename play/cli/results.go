@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/play/internal/lines"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/report"
@@ -150,10 +151,12 @@ func newArena(ctx context.Context, c *cli.Context, kind game.Kind, more []entran
 		return nil, err
 	}
 	if humans > 0 || most == least && a.match.Games == 1 && !o.quiet && !o.json {
-		a.match.Rules.Watch = func(h *player.History) { showMove(console, h, a.players, !o.quiet) }
+		a.match.Rules.Watch = func(h *player.History) { lines.Show(console, h, a.players, !o.quiet) }
 	}
-	if err := a.openTable(); err != nil {
-		return nil, err
+	if o.html != "" {
+		if a.table, err = l.data.tableOf(g, l.notices); err != nil {
+			return nil, err
+		}
 	}
 	return a, a.open(humans > 0)
 }
@@ -201,16 +204,6 @@ func (a *arena) setForm() error {
 		return command.Usagef("--against %q: expected one of the players %s", a.o.against, strings.Join(names, ", "))
 	}
 	return nil
-}
-
-// openTable opens the table of the game, if there is one, to judge the moves on the page.
-func (a *arena) openTable() error {
-	if a.o.html == "" {
-		return nil
-	}
-	t, _, err := a.lobby.data.tableOf(a.match.Game, a.lobby.notices)
-	a.table = t
-	return err
 }
 
 // open makes the openings, unless a human plays who has not asked for them, and opens the file of
@@ -353,21 +346,6 @@ func stillOpen(g game.Game) (func(game.Position) bool, error) {
 	}, nil
 }
 
-// showMove prints the last move, and, if board is true, the board.
-func showMove(out io.Writer, h *player.History, players [2]string, board bool) {
-	if n := len(h.Names()); n > 0 {
-		mover := h.Mover(n - 1)
-		who := fmt.Sprintf("%s (%s)", player.Who(h.Game(), mover), players[mover])
-		if h.Game().Values().Puzzle {
-			who = players[mover]
-		}
-		fmt.Fprintf(out, "%s: %s\n", who, h.Names()[n-1])
-	}
-	if board {
-		fmt.Fprintf(out, "%s", h.Game().Picture(h.Position()))
-	}
-}
-
 // note counts a game.
 func (a *arena) note(p referee.Played) {
 	a.games++
@@ -465,19 +443,18 @@ func (a *arena) write(ctx context.Context, cross referee.Cross) error {
 	}
 	if a.table != nil {
 		defer a.table.Close()
-		analyzer := analysis.New(a.match.Game, a.table, nil, a.lobby.options)
-		r.Judge = func(p game.Position) (analysis.Report, error) { return analyzer.Assess(context.Background(), p, 0) }
-	} else if a.o.review > 0 {
-		r.Judge = a.searched(ctx)
+	}
+	if a.table != nil || a.o.review > 0 {
+		r.Judge = a.judge(ctx)
 	}
 	return cmp.Or(writeFile("csv", a.o.csv, r.CSV), writeFile("html", a.o.html, r.HTML))
 }
 
-// searched returns a function that finds what is known of a position of the games by a search. All searches
+// judge returns a function that finds what is known of a position of the games: from the table, or by a search. All searches
 // share the time of --review; when it is over, or ctx ends, the opening book alone is asked.
-func (a *arena) searched(ctx context.Context) func(game.Position) (analysis.Report, error) {
+func (a *arena) judge(ctx context.Context) func(game.Position) (analysis.Report, error) {
 	g := a.match.Game
-	analyzer := analysis.New(g, nil, book.Embedded(g), a.lobby.options)
+	analyzer := analysis.New(g, a.table, book.Embedded(g), a.lobby.options)
 	left := 0
 	for _, p := range a.all {
 		left += len(p.Moves) + 1
@@ -486,7 +463,7 @@ func (a *arena) searched(ctx context.Context) func(game.Position) (analysis.Repo
 	return func(p game.Position) (analysis.Report, error) {
 		limit := time.Until(end) / time.Duration(max(1, left))
 		left--
-		if g.Primitive(p) == 0 && (limit <= 0 || ctx.Err() != nil) {
+		if a.table == nil && g.Primitive(p) == 0 && (limit <= 0 || ctx.Err() != nil) {
 			return analyzer.Begin(p), nil
 		}
 		return analyzer.Assess(context.Background(), p, limit)

@@ -14,12 +14,12 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/notation"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 func reviewCommand(games game.Kinds) *cli.Command {
@@ -49,8 +49,8 @@ func review(c *cli.Context, games game.Kinds) error {
 	if err != nil {
 		return err
 	}
-	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c), release: func() {}}
-	defer func() { r.release() }()
+	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c)}
+	defer r.close()
 	return eachPlayed(c, games, r.review)
 }
 
@@ -63,7 +63,7 @@ type reviewer struct {
 	notices  *log.Logger
 	spec     string
 	analyzer *analysis.Analyzer
-	release  func() // closes the table of the analyzer
+	table    *table.Table // of the analyzer; nil: there is none
 }
 
 // prepare makes the analyzer of a game.
@@ -71,16 +71,20 @@ func (r *reviewer) prepare(g game.Game) error {
 	if r.spec == g.Spec() {
 		return nil
 	}
-	t, _, err := r.data.tableOf(g, r.notices)
+	t, err := r.data.tableOf(g, r.notices)
 	if err != nil {
 		return err
 	}
-	r.release()
-	if r.release = func() {}; t != nil {
-		r.release = func() { t.Close() }
-	}
-	r.spec, r.analyzer = g.Spec(), analysis.New(g, t, book.Embedded(g), r.options)
+	r.close()
+	r.spec, r.table, r.analyzer = g.Spec(), t, analysis.New(g, t, book.Embedded(g), r.options)
 	return nil
+}
+
+// close closes the table of the analyzer.
+func (r *reviewer) close() {
+	if r.table != nil {
+		r.table.Close()
+	}
 }
 
 // review judges and prints a game.
@@ -108,7 +112,6 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 	fmt.Fprintln(out, gameLine(n, p, h.Game()))
 	rows := [][]string{{"move", "player", "played", "before", "after"}}
 	var mistakes []string
-	var counts [2]struct{ moves, mistakes, unknown int }
 	for i, j := range judgments {
 		mover := h.Mover(i)
 		name := player.Who(g, mover)
@@ -116,16 +119,7 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 			name += ", opening"
 		}
 		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, j.Before.Text(g, h.At(i)), j.After.Text(g, h.At(i))})
-		if i < p.Opening {
-			continue
-		}
-		count := &counts[mover]
-		count.moves++
-		if !j.Known() {
-			count.unknown++
-		}
 		if j.Mistake {
-			count.mistakes++
 			mistakes = append(mistakes, fmt.Sprintf("move %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
 		}
 	}
@@ -134,12 +128,8 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out, analysis.TurningPoint(h, judgments, who))
-	for side, count := range counts {
-		line := fmt.Sprintf("%s: %s, %s", who(game.Player(side)), numfmt.Count(count.moves, "move"), numfmt.Count(count.mistakes, "mistake"))
-		if count.unknown > 0 {
-			line += fmt.Sprintf(", %s not judged: no value is proven", numfmt.Count(count.unknown, "move"))
-		}
-		fmt.Fprintln(out, line)
+	for side, tally := range analysis.Tallies(h, judgments, p.Opening) {
+		fmt.Fprintf(out, "%s: %v\n", who(game.Player(side)), tally)
 	}
 }
 

@@ -67,7 +67,7 @@ func trainOn(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	t, _, err := dataOf(c).tableOf(g, logOf(c))
+	t, err := dataOf(c).tableOf(g, logOf(c))
 	if err != nil {
 		return err
 	}

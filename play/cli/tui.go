@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"log"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,13 +14,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/tui"
-	"github.com/treereduce/treereduce/table"
 )
 
 func tuiCommand(games game.Kinds) *cli.Command {
@@ -33,9 +28,9 @@ func tuiCommand(games game.Kinds) *cli.Command {
 		Description: "Use keys or the mouse; ? lists them. If the data directory has the game's table, it values the moves and\n" +
 			"the machine plays from it; otherwise both search, and moves have evaluations until their values are proven.\n" +
 			"Without parameters of the board, it is the board of that table.\n" +
-			"Settings, and an unfinished game, are kept for the next start: in treereduce/ below $XDG_CONFIG_HOME\n" +
-			"(~/.config) and $XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such\n" +
-			"as LC_ALL=C, only ASCII is written. Without a terminal it is human against machine, line by line.",
+			"The last game of each board, with its sides and level, is kept for the next start: in treereduce/ below\n" +
+			"$XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such as LC_ALL=C,\n" +
+			"only ASCII is written. Without a terminal it is human against machine, line by line.",
 		Flags: tuiFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
 	c.Description, c.Flags = "Without a game, it plays that of the table in the data directory.", tuiFlags()
@@ -49,17 +44,6 @@ func tuiCommand(games game.Kinds) *cli.Command {
 	return c
 }
 
-// sides contains the values of --you, and the seats that humans take.
-var sides = []struct {
-	word  string
-	seats [2]bool
-}{
-	{"first", [2]bool{true, false}},
-	{"second", [2]bool{false, true}},
-	{"both", [2]bool{true, true}},
-	{"none", [2]bool{false, false}},
-}
-
 // defaultPace is long enough to see a move of the machine.
 const defaultPace = 400 * time.Millisecond
 
@@ -71,7 +55,7 @@ func tuiFlags() []cli.Flag {
 		&cli.StringFlag{Name: "level", Usage: "`LEVEL` of the machine, beginner to perfect; the keys + and - change it"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time before a machine's move is shown", Value: defaultPace},
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
-		&cli.BoolFlag{Name: "fresh", Usage: "ignore the settings and the unfinished game that were kept"},
+		&cli.BoolFlag{Name: "fresh", Usage: "ignore the game that was kept"},
 		datadir.Flag(),
 		bookFlag(),
 	}, searchFlags(byDefault)...)
@@ -95,7 +79,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if kind.Name != "" && boardGiven(c, kind) {
 		parse = only(o.Game)
 	}
-	if o.Table, o.TableName, o.Notice, err = dataOf(c).tableIfAny(parse); err != nil {
+	if o.Table, o.Notice, err = dataOf(c).tableIfAny(parse); err != nil {
 		return err
 	}
 	switch {
@@ -113,7 +97,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	} else if o.Book.Game().Spec() != o.Game.Spec() {
 		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
 	}
-	o.Settings, o.Unfinished = keptFiles(o.Game.Spec())
+	o.Kept = keptFile(o.Game.Spec())
 	in, out, ok := terminal(c)
 	switch {
 	case !ok && o.Load != "":
@@ -142,14 +126,11 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 		return o, command.Usagef("--time, --depth and --level exclude each other")
 	}
 	if word := c.String("you"); c.IsSet("you") {
-		for _, s := range sides {
-			if s.word == word {
-				o.Seats = &s.seats
-			}
-		}
-		if o.Seats == nil {
+		i := slices.Index([]string{"none", "first", "second", "both"}, word)
+		if i < 0 {
 			return o, command.Usagef("--you %q: expected first, second, both or none", word)
 		}
+		o.Seats = &[2]bool{i&1 != 0, i&2 != 0}
 	}
 	if c.IsSet("level") {
 		if o.Level, err = player.ParseLevel(c.String("level")); err != nil {
@@ -159,7 +140,6 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	o.Parse = games.Parse
 	o.Fresh = c.Bool("fresh")
 	o.Colourless, o.ASCII = os.Getenv("NO_COLOR") != "", !unicodeLocale()
-	o.Seed = rand.Uint64()
 	return o, nil
 }
 
@@ -169,113 +149,17 @@ func unicodeLocale() bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// keptFiles returns the names of the files that keep the settings, and an unfinished game of
-// this spec, from one start to the next; "" if there is no place for them.
-func keptFiles(spec string) (settings, unfinished string) {
-	const dir = "treereduce"
-	if config, err := os.UserConfigDir(); err == nil {
-		settings = filepath.Join(config, dir, "play.json")
-	}
+// keptFile returns the name of the file that keeps the last game of this spec from one start to the next; "" if there is no
+// place for it.
+func keptFile(spec string) string {
 	state := os.Getenv("XDG_STATE_HOME")
 	if home, err := os.UserHomeDir(); err == nil && !filepath.IsAbs(state) {
 		state = filepath.Join(home, ".local", "state")
 	}
-	if filepath.IsAbs(state) {
-		unfinished = filepath.Join(state, dir, strings.NewReplacer(" ", "-", "=", "").Replace(spec)+".games")
+	if !filepath.IsAbs(state) {
+		return ""
 	}
-	return settings, unfinished
-}
-
-// errOtherGame is the error for a table that is of another game than that of the command line.
-var errOtherGame = errors.New("of another game")
-
-// boardGiven reports whether a command line of a kind has a board: parameters, or the name of an alias.
-func boardGiven(c *cli.Context, kind game.Kind) bool {
-	return c.Command.Name != kind.Name || slices.ContainsFunc(kind.Params, func(p game.Param) bool { return c.IsSet(p.Name) })
-}
-
-// gameOf returns the game of a command line with these players: without a board, that of the table of the first player
-// that looks up one of this kind.
-func gameOf(c *cli.Context, kind game.Kind, players []string) (game.Game, error) {
-	for _, word := range players {
-		s, err := parseNamed(word)
-		if err != nil || s.kind != "table" || boardGiven(c, kind) {
-			continue // an error of the table is that of the player
-		}
-		t, _, _, err := dataDir{cmp.Or(s.rest, c.String("data")), true}.tableIfAny(boardOf(game.Kinds{kind}, kind))
-		if err == nil {
-			defer t.Close()
-			return t.Game(), nil
-		}
-	}
-	return command.GameOf(c, kind)
-}
-
-// boardOf returns a function that makes any game of a kind, or of games if the kind has no name.
-func boardOf(games game.Kinds, kind game.Kind) func(spec string) (game.Game, error) {
-	return func(spec string) (game.Game, error) {
-		if name, _, _ := strings.Cut(spec, " "); kind.Name != "" && name != kind.Name {
-			return nil, fmt.Errorf("%w: expected %s, found %q", errOtherGame, kind.Name, spec)
-		}
-		return games.Parse(spec)
-	}
-}
-
-// only returns a function that accepts the spec of one game.
-func only(g game.Game) func(spec string) (game.Game, error) {
-	return func(spec string) (game.Game, error) {
-		if program.Changed(spec, g.Spec()) {
-			return nil, errors.New("the rules program has changed since this table was solved, so it is not read: driver solve --overwrite solves the game again")
-		}
-		if spec != g.Spec() {
-			return nil, fmt.Errorf("%w: expected %q, found %q", errOtherGame, g.Spec(), spec)
-		}
-		return g, nil
-	}
-}
-
-// A dataDir is the data directory of a command that can do without a table.
-type dataDir struct {
-	name  string
-	given bool // by --data
-}
-
-// dataOf returns the data directory of a command line.
-func dataOf(c *cli.Context) dataDir { return dataDir{c.String("data"), c.IsSet("data")} }
-
-// tableIfAny returns the table in the data directory, and the name of the directory. parse makes
-// its game; its error is errOtherGame if that is not wanted. If --data is not given, the table
-// may be missing or be that of another game; if it is damaged, notice describes that.
-func (d dataDir) tableIfAny(parse func(spec string) (game.Game, error)) (t *table.Table, name, notice string, err error) {
-	if !d.given {
-		if _, err := os.Stat(filepath.Join(d.name, table.Dir)); err != nil {
-			return nil, "", "", nil
-		}
-	}
-	place, err := datadir.OpenDir(d.name)
-	if err != nil {
-		return nil, "", "", err
-	}
-	t, err = table.OpenFS(place.FS, place.Path, parse)
-	switch {
-	case err == nil:
-		return t, d.name, "", nil
-	case d.given:
-		return nil, "", "", err
-	case errors.Is(err, errOtherGame):
-		return nil, "", "", nil
-	}
-	return nil, "", err.Error(), nil
-}
-
-// tableOf returns the table of g in the data directory, nil if there is none, and the name of the directory.
-// It reports a damaged table to notices.
-func (d dataDir) tableOf(g game.Game, notices *log.Logger) (*table.Table, string, error) {
-	t, name, notice, err := d.tableIfAny(only(g))
-	if notice != "" {
-		notices.Print(notice)
-	}
-	return t, name, err
+	return filepath.Join(state, "treereduce", strings.NewReplacer(" ", "-", "=", "").Replace(spec)+".games")
 }
 
 // lineByLine returns the players to use if there is no terminal.

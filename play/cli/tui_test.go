@@ -38,11 +38,11 @@ func TestTUILost(t *testing.T) {
 		t.Errorf("the README does not show %s", words)
 	}
 	term := terminal.Start(t, solvedHere(t, board45), words, 80, 24)
-	term.Shows(`1  you move first\n`)
+	term.Shows(`1     you move first\n`)
 	term.Types("2")
 	term.Shows(`O \(you\) to move\n`)
 	term.Types("A")
-	if screen := term.Shows(`O: lose in 10`); !strings.Contains(screen, "from the table all_data") {
+	if screen := term.Shows(`O: lose in 10`); !strings.Contains(screen, "From the table.") {
 		t.Error(screen)
 	}
 	term.Types("A")
@@ -54,7 +54,7 @@ func TestTUILost(t *testing.T) {
 		term.Shows(`you have lost|O \(you\) to move\n`)
 	}
 	term.Shows("you have lost after 11 moves")
-	term.Types("qq")
+	term.Types("q")
 	term.Ends(0)
 }
 
@@ -70,11 +70,11 @@ func TestTUIStops(t *testing.T) {
 	}{
 		{large, "New game", "", "", nil, 130},
 		{large, "New game", "q", "-", nil, 0},
-		{large + "--you both", "to move", "A", "not proven, [1-9]", nil, 130},
+		{large + "--you both", "to move", "A", `Search: [1-9]`, nil, 130},
 		{large + "--you none --time 1h", "is thinking", "", "", nil, 130},
 		{large + "--you none --time 1h", "is thinking", "", "", syscall.SIGTERM, 143},
 		{large + "--you both", "to move", "s", "save in: games.txt", nil, 130},
-		{large + "--you both", "to move", "?", "Esc closes", syscall.SIGINT, 130},
+		{large + "--you both", "to move", "?", "esc back", syscall.SIGINT, 130},
 		{"mnk --you both", "to move", "b", "> b", nil, 130},
 		{"mnk --you both", "to move", "Q", "-", nil, 0},
 	} {
@@ -120,21 +120,21 @@ func TestTUIResize(t *testing.T) {
 	term := terminal.Start(t, t.TempDir(), "play tui mnk --you both", 80, 24)
 	term.Shows("X to move")
 	term.Types("A")
-	term.Shows(`(?m)^ 1  T9  T9  T9    X: tie in 9$`)
+	term.Shows(`(?m)^     a   b   c    X: tie in 9$\n 1  T9  T9  T9 `)
 	for _, tt := range []struct {
 		columns, lines int
 		shows          string
 	}{
-		{40, 20, `(?m)^ 1  T9  T9  T9$(.|\n)*^ X: tie in 9$(.|\n)*^ A analyse  N new  \+ stronger  - weaker$`},
-		{100, 30, `(?m)^ 1  T9  T9  T9    X: tie in 9$(.|\n)*- weaker(  S save)?`},
-		{20, 8, `(?m)^ 1  T9  T9  T9\n(.|\n)*^ \? help  Q quit$`},
+		{40, 20, `(?m)^ 1  T9  T9  T9$(.|\n)*^ X: tie in 9$(.|\n)*^ \? help  Q quit  U undo  R redo  H hint$`},
+		{100, 30, `(?m)^     a   b   c    X: tie in 9$(.|\n)*- weaker  S save  O open`},
+		{20, 8, `(?m)^ X to move\n     a   b   c\n 1  T9  T9  T9\n`},
 	} {
 		term.Resize(tt.columns, tt.lines)
 		term.Shows(tt.shows)
 	}
 	term.Types("b2\r")
 	term.Shows(`(?m)^ 2 +\S+ +X +\S+$`)
-	term.Types("QQ")
+	term.Types("Q")
 	term.Ends(0)
 }
 
@@ -142,8 +142,8 @@ func TestTUIResize(t *testing.T) {
 func TestTUIMouse(t *testing.T) {
 	term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
 	term.Types("A")
-	screen := term.Shows(`(?m)^    0   1   2 `)
-	row := strings.Count(screen[:strings.Index(screen, "    0   1   2")], "\n") + 1
+	screen := term.Shows(`(?m)^    0   1   2`)
+	row := strings.Count(screen[:strings.Index(screen, "\n    0   1   2")], "\n") + 2
 	term.Clicks(9, row-2) // any square of column 1
 	term.Shows(`last: 1 by X`)
 	for y, line := range strings.Split(term.Text(), "\n") {
@@ -165,7 +165,7 @@ func TestTUINoColour(t *testing.T) {
 		term.Shows("X to move")
 		term.Types("01")
 		term.Shows("last: 1 by O")
-		term.Types("QQ")
+		term.Types("Q")
 		term.Ends(0)
 		if got := coloured.MatchString(term.Output()); got != want {
 			t.Errorf("NO_COLOR=%s: colours are %t, want %t", value, got, want)
@@ -182,7 +182,7 @@ func TestTUIGround(t *testing.T) {
 		term.Types("\x1b]11;rgb:" + ground + "\x1b\\")
 		term.Types("0")
 		term.Shows("last: 0 by X")
-		term.Types("QQ")
+		term.Types("Q")
 		term.Ends(0)
 		if !strings.Contains(term.Output(), "\x1b]11;?") || !strings.Contains(term.Output(), colour) {
 			t.Errorf("%s: no %s in %q", ground, colour, term.Output())
@@ -214,7 +214,7 @@ func TestTUISleeps(t *testing.T) {
 	term.Shows("X to move")
 	term.Types("0")
 	term.Shows("last: 0 by X")
-	term.Types("QQ")
+	term.Types("Q")
 	term.Ends(0)
 }
 
@@ -233,7 +233,7 @@ func TestTUIFiles(t *testing.T) {
 		t.Errorf("%d, %s", status, stdout)
 	}
 	term = terminal.Start(t, dir, "play tui connectn --load games.txt", 80, 24)
-	term.Shows("last: 1 by O(.|\n)*human against human, from games.txt")
+	term.Shows("last: 1 by O(.|\n)*the last game of games.txt")
 	term.Types("Q")
 	term.Ends(0)
 	if _, err := os.Stat(filepath.Join(dir, "games.txt")); err != nil {
@@ -256,65 +256,41 @@ func TestTUIThinks(t *testing.T) {
 	term.Ends(130)
 }
 
-// TestTUIAsks checks that Q asks once in a game that is not saved, and not in one that is.
-func TestTUIAsks(t *testing.T) {
-	for _, tt := range []struct{ keys, shows, more string }{
-		{"0", "this game is not saved: Q quits, S saves it", "Q"},
-		{"0Q0", "this game is not saved", "Q"}, // another move
-		{"0S\r", "", ""},
-		{"0U", "", ""},
-		{"0N", "this game is not saved", "Q"},
-	} {
-		t.Run(tt.keys, func(t *testing.T) {
-			term := terminal.Start(t, t.TempDir(), "play tui connectn --you both", 80, 24)
-			term.Shows("X to move")
-			term.Types(tt.keys)
-			if strings.HasPrefix(tt.keys, "0S") {
-				term.Shows("saved in games.txt")
-			}
-			term.Types("Q")
-			if tt.shows != "" {
-				term.Shows(tt.shows)
-			}
-			term.Types(tt.more)
-			term.Ends(0)
-		})
-	}
-}
-
-// TestTUIKept checks that settings and an unfinished game are kept for the next start, unless
+// TestTUIKept checks that the last game of a board, its sides and its level are kept for the next start, unless
 // it is --fresh, and however the program ends.
 func TestTUIKept(t *testing.T) {
 	kept := t.TempDir()
-	env := []string{"XDG_CONFIG_HOME=" + kept + "/config", "XDG_STATE_HOME=" + kept + "/state"}
 	start := func(words string) *terminal.Terminal {
-		return terminal.Start(t, t.TempDir(), "play tui "+words, 80, 24, env...)
+		return terminal.Start(t, t.TempDir(), "play tui "+words, 80, 24, "XDG_STATE_HOME="+kept)
 	}
 	term := start("connectn --level club")
 	term.Shows("New game")
-	term.Types("3")
-	term.Shows("X to move")
-	term.Types("01V+")
+	term.Types("1")
+	term.Shows(`X \(you\) to move`)
+	term.Types("0")
+	term.Shows(`last: . by O \(machine\)`)
+	term.Types("+")
 	term.Shows("the machine plays strong")
 	term.Types("\x03")
 	term.Ends(130)
 
 	term = start("connectn")
-	screen := term.Shows(`O +X|X +O`)
-	if !strings.Contains(screen, "last: 1 by O") || !strings.Contains(screen, "your unfinished game; N starts a new one") || strings.Contains(screen, "best: ") {
+	screen := term.Shows(`last: . by O \(machine\)`)
+	if !strings.Contains(screen, "machine: strong") || !strings.Contains(screen, "your unfinished game; N starts a new one") || strings.Contains(screen, "best: ") {
 		t.Error(screen)
 	}
-	term.Types("0N")
-	term.Shows("machine: strong")
+	term.Types("N")
+	term.Shows("New game(.|\n)*machine: strong")
 	term.Types("\x1b") // Esc, back to the game
-	term.Shows("last: 0 by X")
-	term.Types("QQ")
+	term.Shows(`last: . by O \(machine\)`)
+	term.Types("Q")
 	term.Ends(0)
 
 	for _, tt := range []struct{ words, shows string }{
-		{"connectn --width 4", `New game(.|\n)*machine: strong`}, // another game
-		{"connectn --you second", `last: 0 by X \(machine\)`},
-		{"connectn --fresh", `New game(.|\n)*machine: 1s a move`}, // its settings replace the ones before
+		{"connectn --width 4", `New game(.|\n)*machine: 1s a move`}, // another game
+		{"connectn --you second", `X \(machine\) is paused: Space resumes\n(.|\n)*last: . by O \(you\)(.|\n)*machine: strong`},
+		{"connectn --level novice", `last: . by O \(you\)(.|\n)*machine: novice`},
+		{"connectn --fresh", `New game(.|\n)*machine: 1s a move`},
 	} {
 		term = start(tt.words)
 		term.Shows(tt.shows)
@@ -325,43 +301,50 @@ func TestTUIKept(t *testing.T) {
 	term.Shows("X to move")
 	term.Types("2")
 	term.Shows("last: 2 by X")
-	term.Types("QQ")
+	term.Types("Q")
 	term.Ends(0)
 	term = start("connectn")
 	term.Shows("last: 2 by X")
 	term.Types("0202")
 	term.Shows("X has won")
 	term.Types("Q")
-	term.Shows("not saved")
-	term.Types("Q")
 	term.Ends(0)
 	term = start("connectn") // the game is over
+	term.Shows("New game")
+	term.Types("\x1b")
+	term.Shows("X has won(.|\n)*1 mistake")
+	term.Types("P")
+	term.Shows("Mistake 1 of")
+	term.Types("Q")
+	term.Ends(0)
+	term = start("connectn") // a practice has no game of its own
 	term.Shows("New game")
 	term.Types("Q")
 	term.Ends(0)
 }
 
-// TestTUIDamaged checks that damaged files of settings and of an unfinished game are ignored,
-// with a line that names the file and the fault.
+// TestTUIDamaged checks that a damaged file of the kept game is ignored, with a line that names the file and the fault.
 func TestTUIDamaged(t *testing.T) {
-	for _, tt := range []struct{ name, text, shows string }{
-		{"treereduce/play.json", "{\"level\": ", `play.json: expected settings as JSON: unexpected end of JSON input: it is ignored`},
-		{"treereduce/play.json", "{\"level\": \"wizard\"}", `play.json: there is no level "wizard": it is ignored`},
-		{"treereduce/play.json", "\x00\x1b[2J", `play.json: expected settings as JSON: invalid character '\x00' looking for beginning of value: it is ignored`},
-		{"treereduce/connectn-width3-height3-connect3.games", "treereduce games 1\n\ngame connectn wid", `.games:3: expected a game `},
-		{"treereduce/connectn-width3-height3-connect3.games", "\x00\xff", `.games:1: expected "treereduce games 1"`},
+	for _, tt := range []struct{ text, shows string }{
+		{"treereduce games 1\n\ngame connectn wid", `.games:3: expected a game `},
+		{"\x00\xff", `.games:1: expected "treereduce games 1"`},
 	} {
 		kept := t.TempDir()
-		name := filepath.Join(kept, tt.name)
+		name := filepath.Join(kept, "treereduce/connectn-width3-height3-connect3.games")
 		must.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
 		must.OK(t, os.WriteFile(name, []byte(tt.text), 0o666))
-		term := terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
-		term.Shows(regexp.QuoteMeta(tt.shows))
-		term.Types("30")
+		term := terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_STATE_HOME="+kept)
+		screen := term.Shows("New game(.|\n)*" + regexp.QuoteMeta(tt.shows))
+		if !strings.Contains(screen, ": it is ignored") {
+			t.Error(screen)
+		}
+		term.Types("3")
+		term.Shows("X to move")
+		term.Types("0")
 		term.Shows("last: 0 by X")
-		term.Types("QQ")
+		term.Types("Q")
 		term.Ends(0)
-		term = terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_CONFIG_HOME="+kept, "XDG_STATE_HOME="+kept)
+		term = terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_STATE_HOME="+kept)
 		if screen := term.Shows("last: 0 by X"); strings.Contains(screen, "ignored") {
 			t.Error(screen)
 		}
@@ -375,6 +358,7 @@ func TestTUIDamaged(t *testing.T) {
 func TestTUISmall(t *testing.T) {
 	for _, tt := range []struct{ words, keys, screen string }{
 		{"connectn --width 7 --height 6 --connect 4 --you both", "3", `
+ O to move
   . . . . . . .
   . . . . . . .
   . . . . . . .
@@ -382,57 +366,56 @@ func TestTUISmall(t *testing.T) {
   . . . . . . .
   . . . X . . .
   0 1 2 3 4 5 6
- O to move
 `},
-		{"connectn --width 7 --height 6 --connect 4 --you both", "33Q", `
+		{"connectn --width 7 --height 6 --connect 4 --you both", "33S", `
+ X to move
   . . . . . . .
   . . . . . . .
   . . . . . . .
   . . . . . . .
   . . . O . . .
   . . . X . . .
-  0 1 2 3 4 5 6
- this game is not
+ save in: games.txt
 `},
 		{"mancala --pits 6 --stones 4 --you both", "5", `
- Mancala, 6 pits of
-  10  9  8  7
-   4  5  5  5
-               1
-   4  4  4  0
-   2  3  4  5
  row 1 to move
- ? help  Q quit
+     12 11 10  9  8
+      4  4  4  5  5
+   0
+      4  4  4  4  4
+      0  1  2  3  4
+
+ last: 5 by row 0
 `},
 		{"network --you both", "76", `
- _2  .  .  .  .  .
- _3  .  .  .  .  .
- _4  .  .  .  .  .
- _5  .  .  .  .  .
- _6  .  .  .  . [.]
- _7  .  .  .  .
-    3_ 4_ 5_ 6_ 7_
+ White to move
+   .  .  .  .  .  .
+   .  .  .  .  .  .
+   .  .  .  .  .  .
+   .  .  .  .  .  .
+   .  .  .  .  .  .
+   .  .  .  .  .  .
  > 76
 `},
 		{"mnk", "", `
  New game
- 1  you move first
- 2  the machine
- moves first
- 3  two humans
- 4  watch the
- machine play
- itself
+ 1     you move fir
+ 2     the machine
+ 3     two humans
+ 4     watch the ma
+ enter sides as bef
+ esc   back
+ +     stronger
 `},
 		{"mnk --you both", "?", `
- a-z 0-9  type a
-          move: a
-          one-
-          character
-          name is
-          played at
-          once, a
- Esc closes; arrows
+ ? help        left
+ Q quit        righ
+ U undo        up
+ R redo        down
+ H hint        tab
+ A analyse     shif
+ N new         ente
+ esc back
 `},
 	} {
 		t.Run(tt.words+" "+tt.keys, func(t *testing.T) {
@@ -460,7 +443,7 @@ func TestTUILocale(t *testing.T) {
 		t.Run(strings.Join(tt.env, " "), func(t *testing.T) {
 			term := terminal.Start(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
 			term.Types("A")
-			term.Shows(`not proven, \d+ moves ahead: \S+ [.…]`)
+			term.Shows(`Search: \d+ moves? ahead, (.|\n)*a second [.…]`)
 			term.Types("s–ü\r") // the name of a file
 			term.Shows("saved in")
 			term.Types("Q")

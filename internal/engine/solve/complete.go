@@ -130,13 +130,13 @@ func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.
 func (r *run) warnRerun(name string) {
 	if err := r.damage[name]; err != nil {
 		delete(r.damage, name)
-		r.notify(Damaged, name, "%v: run again", err)
+		r.notify(Damaged, name, "%v: the job runs again", err)
 	} else if r.seals[name] == nil && r.journal.ran(name) && !r.warned {
 		r.warned = true
 		if r.KeepAll {
-			r.notify(Damaged, name, "%s is missing: run again", name)
+			r.notify(Damaged, name, "%s is missing: the job runs again", name)
 		} else {
-			r.notify(Damaged, name, "%s is missing, and a later step needs it: run again", name)
+			r.notify(Damaged, name, "%s is missing, and a later job needs it: it is made again", name)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (r *run) wantsFinal(ctx context.Context) (bool, error) {
 	wanted := !there && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit)
 	r.result.Final = there || wanted
 	if err := r.damage[FinalDir]; err != nil && !wanted {
-		r.notify(Damaged, FinalDir, "%v: removed", err)
+		r.notify(Damaged, FinalDir, "%v: it is removed", err)
 		return false, r.remove(FinalDir)
 	}
 	return wanted, nil

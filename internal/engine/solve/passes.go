@@ -203,7 +203,7 @@ func (c *chain) resume(ctx context.Context) error {
 	if err == nil || !jobdir.Damaged(err) {
 		return err
 	}
-	c.run.notify(Damaged, last, "%v: the passes over tier %d are run again", err, c.tier)
+	c.run.notify(Damaged, last, "%v: the passes over tier %d run again", err, c.tier)
 	c.done, c.index = nil, passIndex{}
 	return c.run.removePasses(c.outputs, c.tier)
 }

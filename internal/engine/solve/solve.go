@@ -315,7 +315,7 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 		err = finish(stats)
 	}
 	if job.Adopted && jobdir.Damaged(err) {
-		r.notify(Retried, job.Name, "%v: run again", err)
+		r.notify(Retried, job.Name, "%v: the job runs again", err)
 		r.again++
 		job.Adopted = false
 		if err = r.data.RemoveAttempt(job.Output); err == nil {

@@ -82,7 +82,7 @@ func (r *run) reuse(ctx context.Context, tier int, files []store.SealedFile) err
 		name := path.Join(table.Dir, f.Name)
 		err := jobdir.CheckFile(r.data.FS, r.data.Dir(name), &f)
 		if jobdir.Damaged(err) {
-			r.notify(Damaged, table.TierFile(tier), "%v: made again", err)
+			r.notify(Damaged, table.TierFile(tier), "%v: the file is made again", err)
 			return nil
 		}
 		if err != nil {

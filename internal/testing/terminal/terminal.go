@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -63,9 +62,7 @@ func Start(t *testing.T, dir, words string, columns, lines int, env ...string) *
 	term.was = term.settings()
 	term.Cmd.Stdin, term.Cmd.Stdout, term.Cmd.Stderr = term.own, term.own, term.own
 	term.Cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	kept := t.TempDir()
-	term.Cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8",
-		"XDG_CONFIG_HOME="+filepath.Join(kept, "config"), "XDG_STATE_HOME="+filepath.Join(kept, "state")), env...)
+	term.Cmd.Env = append(append(os.Environ(), "TERM=xterm-256color", "COLORTERM=", "NO_COLOR=", "LC_ALL=C.UTF-8", "XDG_STATE_HOME="+t.TempDir()), env...)
 	must.OK(t, term.Cmd.Start())
 	go term.show()
 	t.Cleanup(func() {

@@ -117,7 +117,7 @@ func (x Exam) Run(ctx context.Context, histories []*player.History) (r Result, e
 
 // examine asks for the move at the last position of h, unless its value is not proven, and adds the result.
 func (x Exam) examine(ctx context.Context, h *player.History, r *Result) error {
-	before, err := x.assess(ctx, h.Position())
+	before, err := x.Analyzer.Assess(ctx, h.Position(), x.Limit)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (x Exam) examine(ctx context.Context, h *player.History, r *Result) error {
 	if err := next.Play(name); err != nil {
 		return err
 	}
-	after, err := x.assess(ctx, next.Position())
+	after, err := x.Analyzer.Assess(ctx, next.Position(), x.Limit)
 	if err != nil {
 		return err
 	}
@@ -158,15 +158,6 @@ func (r *Result) add(h *player.History, g Group) {
 		r.Plies = append(r.Plies, Group{First: len(r.Plies) + 1, Last: len(r.Plies) + 1})
 	}
 	r.Plies[ply].add(g)
-}
-
-// assess returns the report of a position. It is an error if ctx ends.
-func (x Exam) assess(ctx context.Context, p game.Position) (analysis.Report, error) {
-	report, err := x.Analyzer.Assess(ctx, p, x.Limit)
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	return report, err
 }
 
 // points are the points of a result, as in a match.

@@ -79,12 +79,17 @@ func FromTable(ctx context.Context, t *table.Table, n int, seed uint64) (drawn [
 
 // drawTier draws at most n positions of a tier, in random order, and returns those with a choice of moves.
 func drawTier(ctx context.Context, t *table.Table, tier, n int, random *rand.Rand) ([]game.Position, error) {
+	positions, err := Draw(ctx, t, tier, n, random, func(v game.Value) bool { return v.Remoteness() > 0 })
+	return slices.DeleteFunc(positions, func(p game.Position) bool { return len(t.Game().Moves(nil, p)) < 2 }), err
+}
+
+// Draw draws at most n positions with wanted values from a tier, all with the same probability, in random order.
+func Draw(ctx context.Context, t *table.Table, tier, n int, random *rand.Rand, wanted func(game.Value) bool) ([]game.Position, error) {
 	scan, err := t.Scan(ctx, func(of int) bool { return of == tier })
 	if err != nil {
 		return nil, err
 	}
-	unfinished := func(v game.Value) bool { return v.Remoteness() > 0 }
-	batches, ok, err := scan.Sample(ctx, uint64(n), random.Uint64(), unfinished)
+	batches, ok, err := scan.Sample(ctx, uint64(n), random.Uint64(), wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +98,12 @@ func drawTier(ctx context.Context, t *table.Table, tier, n int, random *rand.Ran
 		positions = append(positions, b.Positions...)
 	}
 	if !ok {
-		if positions, err = readTier(scan, n, unfinished, random); err != nil {
+		if positions, err = readTier(scan, n, wanted, random); err != nil {
 			return nil, err
 		}
 	}
 	random.Shuffle(len(positions), func(i, j int) { positions[i], positions[j] = positions[j], positions[i] })
-	return slices.DeleteFunc(positions, func(p game.Position) bool { return len(t.Game().Moves(nil, p)) < 2 }), nil
+	return positions, nil
 }
 
 // readTier reads all positions of a scan, and keeps n random ones of those with wanted values.

@@ -367,13 +367,17 @@ func ResultOf(g game.Game, p game.Position, v game.Value) game.Result {
 // Close waits until the current step has ended. The analyzer must not be used after it.
 func (z *Analyzer) Close() { z.working.Lock() }
 
-// Values is Begin with the values of all moves, if there is a table. Best play is not in the report.
-func (z *Analyzer) Values(p game.Position) (Report, error) {
-	r := z.Begin(p)
-	if z.table == nil {
-		return r, nil
+// AllValues is Begin with the values of all moves: from the table, without best play, or as far as a search finds them within a
+// time. If the table fails, it does not search, because that might not find the same.
+func (z *Analyzer) AllValues(ctx context.Context, p game.Position, limit time.Duration) (r Report, err error) {
+	r = z.Begin(p)
+	if z.table != nil {
+		err = z.lookUpMoves(&r)
 	}
-	return r, z.lookUpMoves(&r)
+	for begun := time.Now(); err == nil && !r.Done && time.Since(begun) < limit; err = context.Cause(ctx) {
+		r = z.Step(ctx, r, nil)
+	}
+	return r, err
 }
 
 // LookUp returns the report of a position from the table; if that fails, Table is false, and
@@ -427,19 +431,14 @@ func (r Report) Order(g game.Game) []int {
 	return order
 }
 
-// A Mistake is a move that gave a result away.
-type Mistake struct {
-	From, To game.Result // for the player who moved: before and after the move
-}
-
-// MistakeOf compares the values of a position and of the position after a move from it. ok is
+// MistakeOf returns what the player who moves had before a move, and has after it, by the values of the two positions. wrong is
 // false if the move kept the result, or a value is not known.
-func MistakeOf(g game.Game, before game.Position, was, after Worth) (m Mistake, ok bool) {
+func MistakeOf(g game.Game, before game.Position, was, after Worth) (from, to game.Result, wrong bool) {
 	if !was.Known || !after.Known {
-		return m, false
+		return 0, 0, false
 	}
-	m.From, m.To = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
-	return m, Worse(m.To, m.From)
+	from, to = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
+	return from, to, Worse(to, from)
 }
 
 // Worse reports whether a player prefers the result b to a.

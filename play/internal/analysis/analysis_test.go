@@ -366,3 +366,20 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 }
+
+// TestShort checks the short forms of values and evaluations.
+func TestShort(t *testing.T) {
+	g := solved.Game(t, "mnk width=3 height=3 connect=3")
+	for _, test := range []struct {
+		worth Worth
+		want  string
+	}{
+		{Worth{}, "?"}, {Worth{Depth: 2, Score: 12}, "+12"}, {Worth{Depth: 2}, "0"}, {Worth{Depth: 2, Score: -8}, "-8"},
+		{Worth{Known: true, Value: game.NewValue(game.FirstWins, 9)}, "W9"}, {Worth{Known: true, Value: game.NewValue(game.SecondWins, 4)}, "L4"},
+		{Worth{Known: true, Open: true, Value: game.NewValue(game.Tie, 20)}, "T"}, {Worth{Known: true}, "D"},
+	} {
+		if got := test.worth.Short(g, g.Start()); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.worth, got, test.want)
+		}
+	}
+}

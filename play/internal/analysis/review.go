@@ -10,16 +10,20 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/search"
 )
 
 // Assess returns the report of a position: from the table, the opening book, or by one search with a time limit,
 // which finds the value or an evaluation of the position, and its best move. The position may be
-// finished.
+// finished. It is an error if ctx ends.
 func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Duration) (Report, error) {
 	z.working.Lock()
 	defer z.working.Unlock()
 	r := z.Begin(p)
+	if err := context.Cause(ctx); err != nil {
+		return r, err
+	}
 	if v := z.g.Primitive(p); v != 0 {
 		r.Value, r.Known, r.Done = z.g.Values().Ended(v, z.g.ToMove(p)), true, true
 		return r, nil
@@ -39,19 +43,16 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	}
 	r.take(s)
 	r.Best = r.index(s.Line[0].Name)
-	return r, nil
+	return r, context.Cause(ctx)
 }
 
 // AssessAll returns the reports of the positions of a play, each as Assess finds it. It begins with the last
-// one, because the search keeps what it finds in later positions for earlier ones. It is an error if ctx ends.
+// one, because the search keeps what it finds in later positions for earlier ones.
 func (z *Analyzer) AssessAll(ctx context.Context, play []game.Position, limit time.Duration) ([]Report, error) {
 	reports := make([]Report, len(play))
 	for i, p := range slices.Backward(play) {
 		var err error
-		if reports[i], err = z.Assess(ctx, p, limit); err == nil {
-			err = context.Cause(ctx)
-		}
-		if err != nil {
+		if reports[i], err = z.Assess(ctx, p, limit); err != nil {
 			return nil, err
 		}
 	}
@@ -70,6 +71,33 @@ type Judgment struct {
 
 // Known reports whether the move can be judged.
 func (j Judgment) Known() bool { return j.Before.Known && j.After.Known }
+
+// A Tally has the numbers of the moves of a player, of those that are mistakes, and of those that are not judged.
+type Tally struct{ Moves, Mistakes, Unknown int }
+
+// Tallies counts the moves of each player that were not given.
+func Tallies(h *player.History, judgments []Judgment, given int) (of [2]Tally) {
+	for i, j := range judgments[min(given, len(judgments)):] {
+		t := &of[h.Mover(given+i)]
+		t.Moves++
+		if j.Mistake {
+			t.Mistakes++
+		}
+		if !j.Known() {
+			t.Unknown++
+		}
+	}
+	return of
+}
+
+// String returns a Tally in words: "5 moves, 1 mistake".
+func (t Tally) String() string {
+	text := numfmt.Count(t.Moves, "move") + ", " + numfmt.Count(t.Mistakes, "mistake")
+	if t.Unknown > 0 {
+		text += ", " + numfmt.Count(t.Unknown, "move") + " not judged: no value is proven"
+	}
+	return text
+}
 
 // Text describes a Mistake at p: "3: win in 11 → lose in 4, then 4 threatens 5 and 2; better: 2 (win in 11)".
 func (j Judgment) Text(g game.Game, p game.Position) string {
@@ -116,6 +144,23 @@ func (w Worth) Estimate(mover, other string) string {
 	return "even"
 }
 
+// Short is the short form of Text: W, L, T or D, and the remoteness, "W9"; or the evaluation, "+12".
+func (w Worth) Short(g game.Game, p game.Position) string {
+	switch {
+	case !w.Known && w.Depth == 0:
+		return "?"
+	case !w.Known && w.Score > 0:
+		return fmt.Sprintf("+%d", w.Score)
+	case !w.Known:
+		return fmt.Sprint(w.Score)
+	}
+	text := ResultOf(g, p, w.Value).String()[:1]
+	if w.Open || !w.Value.Valid() {
+		return text
+	}
+	return text + fmt.Sprint(w.Value.Remoteness())
+}
+
 // Summary tells how many moves of a report keep the result; "" if not all values are known.
 func (r Report) Summary(g game.Game) string {
 	best, keep := ResultOf(g, r.Position, r.Value), 0
@@ -152,8 +197,8 @@ func Review(g game.Game, moves []string, given int, reports []Report) []Judgment
 				j.Before.Open = true // there may be a shorter win
 			}
 		}
-		if m, ok := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); ok && i >= given {
-			j.Mistake, j.From, j.To = true, m.From, m.To
+		if from, to, wrong := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); wrong && i >= given {
+			j.Mistake, j.From, j.To = true, from, to
 			for _, k := range r.Order(g) {
 				if m := r.Moves[k]; m.Known && ResultOf(g, r.Position, m.Value) == j.From {
 					j.Better = append(j.Better, m)

@@ -22,16 +22,6 @@ var Script []byte
 //go:embed board.css
 var StyleSheet string
 
-// A Square is a square as Script reads it, from JSON.
-type Square struct {
-	Kind  int    `json:"kind"`
-	Text  string `json:"text"`
-	Owner int    `json:"owner"` // 0: none, 1: the first player, 2: the second
-}
-
-// SquareOf returns a square as Script reads it.
-func SquareOf(s game.Square) Square { return Square{int(s.Kind), s.Text, int(s.Owner)} }
-
 // A Place is a square of a picture by its column and row. Row -1 is that of the labels
 // above the board, and the row after the last that of the labels below.
 type Place struct{ X, Y int }
@@ -136,9 +126,9 @@ func (s Spot) Clicked(pic game.Picture, at Place) bool {
 	return at.Y >= len(pic.Rows)-len(pic.Rows)/2
 }
 
-// Meant returns the moves that clicks on squares can mean, and whether they mean exactly one. Of moves with
+// meant returns the moves that clicks on squares can mean, and whether they mean exactly one. Of moves with
 // the same squares, it is the one with the path in this order. A path needs at least two clicks.
-func Meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool) {
+func meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool) {
 	for i, s := range all {
 		if slices.Equal(s.Path, clicks) {
 			return []int{i}, true
@@ -148,6 +138,30 @@ func Meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool)
 		}
 	}
 	return moves, len(moves) == 1 && (all[moves[0]].Path == nil || len(clicks) > 1)
+}
+
+// Click adds a click on a square to those before it; if they cannot mean a move together, the new one stands alone. move is
+// the first of the moves that they can mean, as many as count, or after another click on the same square the one after
+// selected; -1: there is none. play reports whether it is the only one, and a second click is not needed.
+func Click(all []Spot, pic game.Picture, before []Place, at Place, selected int) (clicks []Place, count, move int, play bool) {
+	again := slices.Contains(before, at)
+	if clicks = before; !again {
+		clicks = append(slices.Clone(before), at)
+	}
+	moves, one := meant(all, pic, clicks)
+	if len(moves) == 0 {
+		clicks = []Place{at}
+		moves, one = meant(all, pic, clicks)
+	}
+	switch i := slices.Index(moves, selected); {
+	case len(moves) == 0:
+		return clicks, 0, -1, false
+	case again && i >= 0:
+		move = moves[(i+1)%len(moves)]
+	default:
+		move = moves[0]
+	}
+	return clicks, len(moves), move, one || again && len(moves) == 1
 }
 
 // Towards returns the index of the move whose place is nearest to that of move from in the

@@ -204,7 +204,7 @@ function targets(svg, view, open, chosen, height) {
     }
   }
   for (const { x, y, key, names, quiet } of areas.values()) {
-    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
+    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view.look), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
     const label = what || names.length > 1 ? `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}` : does;
     const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
     if (view.clicks?.includes(key)) target.classList.add('picked');
@@ -262,9 +262,9 @@ function walk(e) {
 }
 
 // contentOf names what is on a square; "" if that is nothing.
-function contentOf({ text, owner }, { look, players }) {
-  const shape = look.pieces?.[text];
-  if (animals[shape] && owner) return `${shape} of ${players[owner - 1]}`;
+function contentOf({ text, owner }, { pieces }) {
+  const shape = pieces?.[text];
+  if (animals[shape] && owner) return `${text.length > 1 ? `${text.length} times ` : ''}${shape} of the ${owners[owner]} player`;
   if (text === '.') return '';
   return /\w/.test(text) ? text : shape ?? text;
 }
@@ -295,7 +295,7 @@ function sights(svg, rows, texts) {
 // describe returns the board as text, for those who do not see it.
 function describe(view) {
   const side = view.players[view.turn];
-  const rows = view.picture.rows.map(r => r.map(s => s.text || ' ').join(' ')).join('; ');
+  const rows = view.picture.rows.map(r => r.map(s => contentOf(s, view.look) || s.text || ' ').join(' ')).join('; ');
   const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => squareName(view.picture, x, y)).join(' and ')}` : '').join('') ?? '';
   return (view.over ? `Board, ${view.over}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
 }

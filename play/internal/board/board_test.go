@@ -62,7 +62,7 @@ func TestMeant(t *testing.T) {
 		for name := range strings.FieldsSeq(tt.clicks) {
 			clicks = append(clicks, Place{slices.Index(pic.Above, name[:1]), slices.Index(pic.Left, name[1:])})
 		}
-		found, one := Meant(Spots(g, p, moves), pic, clicks)
+		found, one := meant(Spots(g, p, moves), pic, clicks)
 		var names []string
 		for _, i := range found {
 			names = append(names, moves[i].Name)
@@ -74,5 +74,38 @@ func TestMeant(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s, %q: clicks on %s mean %s, want %s", tt.spec, g.AppendText(nil, p), tt.clicks, got, tt.want)
 		}
+	}
+}
+
+// TestClick checks what clicks mean, one after the other: the move that all of them can mean, or the last one alone; another
+// click on a square is the next move there.
+func TestClick(t *testing.T) {
+	g := must.Get(all.Kinds().Parse("quickcross width=2 height=2 connect=2"))(t)
+	p := g.Start()
+	moves := g.Moves(nil, p)
+	spots, pic := Spots(g, p, moves), g.Picture(p)
+	var clicks []Place
+	selected := -1
+	for _, test := range []struct {
+		at    Place
+		move  string
+		count int
+		all   int // the clicks that are kept
+	}{{Place{1, 1}, "b2-", 2, 1}, {Place{1, 1}, "b2|", 2, 1}, {Place{1, 1}, "b2-", 2, 1}, {Place{0, 1}, "a2-", 2, 1}, {Place{0, 1}, "a2|", 2, 1}, {Place{9, 9}, "", 0, 1}} {
+		var count int
+		var play bool
+		clicks, count, selected, play = Click(spots, pic, clicks, test.at, selected)
+		name := ""
+		if selected >= 0 {
+			name = moves[selected].Name
+		}
+		if name != test.move || count != test.count || len(clicks) != test.all || play {
+			t.Errorf("%v: %s of %d, %v clicks, play %v; want %+v", test.at, name, count, clicks, play, test)
+		}
+	}
+	g = must.Get(all.Kinds().Parse("connectn width=3 height=3 connect=3"))(t)
+	moves = g.Moves(nil, g.Start())
+	if _, _, move, play := Click(Spots(g, g.Start(), moves), g.Picture(g.Start()), nil, Place{2, 0}, -1); move != 2 || !play {
+		t.Error(move, play)
 	}
 }

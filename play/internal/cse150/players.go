@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mancala"
+	"github.com/treereduce/treereduce/play/internal/memo"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/search"
 )
@@ -107,53 +108,15 @@ func evaluation(_ context.Context, g game.Game, m game.Move, _ int) (value int, 
 	return value, nil
 }
 
-// minimax is the chooser of MinimaxPlayer: it searches all lines of play to the end.
+// minimax is the chooser of MinimaxPlayer: it searches all lines of play to the end. Its values are 1 won, 0 draw, -1 lost.
 func minimax(ctx context.Context, g game.Game, m game.Move, best int) (int, error) {
 	if best == 1 {
 		return best, nil
 	}
-	l := lookahead{ctx: ctx, game: g}
-	return -l.minimax(m.To), l.err
-}
-
-// A lookahead is a search that ends early if ctx ends.
-type lookahead struct {
-	ctx    context.Context
-	game   game.Game
-	looked uint64
-	err    error // of ctx; if set, all values are invalid
-}
-
-// pollPositions is the number of positions between checks of ctx: less than a millisecond.
-const pollPositions = 256
-
-// ended reports whether a position needs no search because the game is over or the search
-// has been stopped, and its utility for the player to move: 1 won, 0 draw, -1 lost.
-func (l *lookahead) ended(p game.Position) (utility int, ended bool) {
-	if l.looked++; l.looked%pollPositions == 0 && l.err == nil {
-		l.err = context.Cause(l.ctx)
+	s, err := memo.New(g, memo.Options{})
+	if err != nil {
+		return 0, err
 	}
-	v := l.game.Primitive(p)
-	if l.err != nil || v == 0 {
-		return 0, l.err != nil
-	}
-	switch v.Outcome().For(l.game.ToMove(p)) {
-	case game.Wins:
-		return 1, true
-	case game.Loses:
-		return -1, true
-	}
-	return 0, true
-}
-
-// minimax returns the utility of a position for the player to move.
-func (l *lookahead) minimax(p game.Position) int {
-	if utility, ended := l.ended(p); ended {
-		return utility
-	}
-	best := -1
-	for _, m := range l.game.Moves(nil, p) {
-		best = max(best, -l.minimax(m.To))
-	}
-	return best
+	v, err := s.FindWinner(ctx, m.To)
+	return map[game.Result]int{game.Wins: -1, game.Loses: 1}[v.Value.Outcome().For(g.ToMove(m.To))], err
 }

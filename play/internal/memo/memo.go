@@ -60,7 +60,7 @@ type Searcher struct {
 }
 
 // New makes a Searcher for a game without cycles.
-func New(g game.Layered, o Options) (*Searcher, error) {
+func New(g game.Game, o Options) (*Searcher, error) {
 	s := &Searcher{g: g, values: g.Values()}
 	if o.Chains < 0 || o.Chains > MaxChains {
 		return nil, fmt.Errorf("memo: %d chains: expected 0 to %d", o.Chains, MaxChains)

@@ -155,10 +155,10 @@ func (h *History) Times() (n int) {
 	return n
 }
 
-// Who returns the name of a player in the game, or else first or second.
+// Who returns the name of a player in the game, or first or second if the names are missing or sound the same, as L and l do.
 func Who(g game.Game, p game.Player) string {
-	if name := g.Values().Players[p]; name != "" {
-		return name
+	if names := g.Values().Players; names[p] != "" && !strings.EqualFold(names[0], names[1]) {
+		return names[p]
 	}
 	return Side(p)
 }

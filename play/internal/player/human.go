@@ -129,14 +129,7 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		case err != nil:
 			return "", fmt.Errorf("%w: %w", ErrLeft, err)
 		}
-		name := line
-		if moveName := h.Game().Info().MoveName; moveName != nil {
-			name = moveName(line)
-		}
-		bad := h.Clone().Play(name)
-		if bad != nil {
-			bad = h.Clone().Play(line) // the text may be a name without MoveName
-		}
+		name, bad := Named(h, line)
 		switch word := Word(line); {
 		case bad == nil:
 			return name, nil
@@ -165,6 +158,16 @@ func (p *Human) Move(ctx context.Context, h *History, _ time.Duration) (string, 
 		}
 		fmt.Fprintf(p.console.out, "%v; or %s\n", bad, strings.Join(p.words(), ", "))
 	}
+}
+
+// Named returns the name of the move that a line from a human means.
+func Named(h *History, line string) (string, error) {
+	if moveName := h.Game().Info().MoveName; moveName != nil {
+		if name := moveName(line); h.Clone().Play(name) == nil {
+			return name, nil
+		}
+	}
+	return line, h.Clone().Play(line)
 }
 
 // words returns the words that the human may type instead of a move.

@@ -2,11 +2,12 @@ package player
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/search"
@@ -69,6 +70,24 @@ func (l Level) Words() string {
 // Opponents returns the levels, after one that plays at random.
 func Opponents() []Level { return append([]Level{{Name: "random", Random: 1}}, Levels()...) }
 
+// OpponentsWith returns Opponents and the index of a level, which stands before the last one if it is none of them.
+func OpponentsWith(own Level) (all []Level, at int) {
+	all = Opponents()
+	if at = slices.Index(all, own); at < 0 {
+		at = len(all) - 1
+		all = slices.Insert(all, at, own)
+	}
+	return all, at
+}
+
+// Usual returns the level of a machine if none is given: the best with a table, or a search of a second.
+func Usual(table bool) Level {
+	if table {
+		return Strongest()
+	}
+	return Level{Time: time.Second}
+}
+
 // HintTime is the time of a search for a hint, by the Strongest level.
 const HintTime = time.Second
 
@@ -90,42 +109,45 @@ func ParseLevel(name string) (Level, error) {
 	return Level{}, fmt.Errorf("level %q: expected %s", name, strings.Join(names, ", "))
 }
 
-// Known returns the best move by a table or, if that is nil or does not have the position, by a book, which may be nil; ""
-// if neither has it.
-func Known(t *table.Table, b *book.Book, p game.Position) string {
-	if t != nil {
-		if choices, err := t.Choices(p); err == nil && len(choices) > 0 {
-			return choices[0].Name
-		}
-	}
-	best, _, _ := b.Best(p)
-	return best.Name
-}
-
-// NewLevel makes a player of a level that searches with s. If the level is Perfect, it plays from
-// the book b, which may be nil, as far as that reaches. The same seed gives the same choices.
-func NewLevel(s *search.Searcher, b *book.Book, l Level, seed uint64) Player {
+// NewLevel makes a player of a level that searches by s. If the level is Perfect, it plays from the table t or, where that
+// fails, from the book b, each of which may be nil. Close closes t. The same seed gives the same choices.
+func NewLevel(l Level, t *table.Table, b *book.Book, s Search, seed uint64) Player {
 	if !l.Perfect {
-		b = nil
+		t, b = nil, nil
 	}
-	return &leveled{Machine: NewMachine(s, search.Limit{Depth: l.Depth, Time: l.Time}), book: b, random: NewRandom(seed), share: l.Random}
+	return &leveled{&Machine{s, search.Limit{Depth: l.Depth, Time: l.Time}}, t, b, NewRandom(seed), l.Random}
 }
 
-// leveled is a Machine that plays from a book, or makes some of its moves at random.
+// leveled is a Machine that plays from a table or a book, or makes some of its moves at random.
 type leveled struct {
 	*Machine
+	table  *table.Table
 	book   *book.Book
 	random *Random
 	share  float64
 }
 
-// Move returns the move of the book, a random move, or that of the Machine.
+// Move returns a random move, the move of the table or the book, or that of the Machine.
 func (l *leveled) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
 	if l.random.rand.Float64() < l.share {
 		return l.random.Move(ctx, h, limit)
 	}
-	if move := Known(nil, l.book, h.Position()); move != "" {
-		return move, nil
+	if l.table != nil {
+		if choices, err := l.table.Choices(h.Position()); err == nil && len(choices) > 0 {
+			return choices[0].Name, nil
+		}
+	}
+	if best, _, _ := l.book.Best(h.Position()); best.Name != "" {
+		return best.Name, nil
 	}
 	return l.Machine.Move(ctx, h, limit)
+}
+
+// Close closes the Machine and the table.
+func (l *leveled) Close() error {
+	err := l.Machine.Close()
+	if l.table != nil {
+		err = errors.Join(err, l.table.Close())
+	}
+	return err
 }

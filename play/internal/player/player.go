@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"sync"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -92,27 +94,42 @@ func (t *Table) Move(_ context.Context, h *History, _ time.Duration) (string, er
 // Close closes the table.
 func (t *Table) Close() error { return t.table.Close() }
 
+// A Search finds the best move of a position. The method Search of a search.Searcher is one.
+type Search func(context.Context, game.Position, search.Limit) (search.Result, error)
+
+// Searching returns the Search of a Searcher that is made at the first search.
+func Searching(g game.Game, o search.Options) Search {
+	searcher := sync.OnceValues(func() (*search.Searcher, error) { return search.New(g, o) })
+	return func(ctx context.Context, p game.Position, l search.Limit) (search.Result, error) {
+		s, err := searcher()
+		if err != nil {
+			return search.Result{}, err
+		}
+		return s.Search(ctx, p, l)
+	}
+}
+
 // Machine plays the best move found by a search. Its Searcher keeps its table from play to
 // play.
 type Machine struct {
-	searcher *search.Searcher
-	limit    search.Limit
+	search Search
+	limit  search.Limit
 }
 
 // NewMachine makes a Machine that searches with limit l, or with the time limit of the
 // move, if that is shorter. Without any limit, it searches until the position is solved.
-func NewMachine(s *search.Searcher, l search.Limit) *Machine { return &Machine{s, l} }
+func NewMachine(s *search.Searcher, l search.Limit) *Machine { return &Machine{s.Search, l} }
 
 // Move returns the best move that the search has found.
 func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
-	if m.searcher == nil {
+	if m.search == nil {
 		return "", errors.New("machine: it was closed")
 	}
 	l := m.limit
 	if l.Time == 0 || limit > 0 && limit < l.Time {
 		l.Time = limit
 	}
-	r, err := m.searcher.Search(ctx, h.Position(), l)
+	r, err := m.search(ctx, h.Position(), l)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("machine: %w", err)
@@ -125,7 +142,7 @@ func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (st
 // Close returns the memory of the table to the system at once, so that the next player can
 // use it.
 func (m *Machine) Close() error {
-	m.searcher = nil
+	m.search = nil
 	debug.FreeOSMemory()
 	return nil
 }

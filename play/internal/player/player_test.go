@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/testing/testbook"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // after returns the history of these moves.
@@ -180,6 +181,16 @@ func TestSide(t *testing.T) {
 	}
 }
 
+// TestWho checks that the names of two players do not sound the same.
+func TestWho(t *testing.T) {
+	for spec, want := range map[string]string{three: "X O", "mancala pits=3 stones=1": "row 0 row 1", "dobutsu": "first second"} {
+		g := solved.Game(t, spec)
+		if got := player.Who(g, game.First) + " " + player.Who(g, game.Second); got != want {
+			t.Errorf("%s: %q, want %q", spec, got, want)
+		}
+	}
+}
+
 // TestRandom checks that Random makes legal moves, each of them after enough tries, and the
 // same moves with the same seed.
 func TestRandom(t *testing.T) {
@@ -234,7 +245,7 @@ func TestLevels(t *testing.T) {
 		for i := range plays {
 			h := after(t, three)
 			s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
-			p := player.NewLevel(s, books[i], l, 7)
+			p := player.NewLevel(l, nil, books[i], s.Search, 7)
 			for len(h.Moves()) > 0 {
 				name, err := p.Move(t.Context(), h.Clone(), 0)
 				if err == nil {
@@ -250,6 +261,12 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%s: %v, then %v", l.Name, plays[0], plays[1])
 		}
 	}
+	for own, at := range map[player.Level]int{player.Levels()[4]: 5, {Depth: 4}: 10, player.Usual(false): 10, player.Usual(true): 10, {Name: "random", Random: 1}: 0} {
+		all, got := player.OpponentsWith(own)
+		if all[got] != own || got != at || all[len(all)-1] != player.Strongest() || len(all) > 12 {
+			t.Errorf("%+v: %d of %+v", own, got, all)
+		}
+	}
 	if _, err := player.ParseLevel("divine"); err == nil || !strings.Contains(err.Error(), `level "divine": expected random, beginner, novice, `) {
 		t.Error(err)
 	}
@@ -257,6 +274,39 @@ func TestLevels(t *testing.T) {
 		if l.String() != want {
 			t.Errorf("%+v: %s, want %s", l, l, want)
 		}
+	}
+}
+
+// TestPerfect checks that only the perfect level plays from a table and a book, and that it searches where they fail.
+func TestPerfect(t *testing.T) {
+	h := after(t, three, "0", "1")
+	g := h.Game()
+	opening, closed := testbook.New(t, g.(game.Layered), 8), solved.Table(t, g)
+	closed.Close()
+	for _, tt := range []struct {
+		level string
+		table *table.Table
+		book  *book.Book
+		want  int // searches
+	}{
+		{"perfect", solved.Table(t, g), nil, 0}, {"perfect", closed, opening, 0}, {"perfect", closed, nil, 1}, {"perfect", nil, nil, 1}, {"club", solved.Table(t, g), opening, 1},
+	} {
+		searches, searching := 0, player.Searching(g, search.Options{Memory: 1 << 20})
+		l := must.Get(player.ParseLevel(tt.level))(t)
+		l.Random = 0
+		p := player.NewLevel(l, tt.table, tt.book, func(ctx context.Context, p game.Position, l search.Limit) (search.Result, error) {
+			searches++
+			return searching(ctx, p, l)
+		}, 1)
+		if move, err := p.Move(t.Context(), h.Clone(), 0); tt.level == "perfect" && move != "0" || err != nil || searches != tt.want {
+			t.Errorf("%+v: %q, %v, %d searches", tt, move, err, searches)
+		}
+		if err := p.Close(); (err != nil) != (tt.table == closed) {
+			t.Errorf("%+v: Close: %v", tt, err)
+		}
+	}
+	if _, err := player.Searching(g, search.Options{Memory: -1})(t.Context(), h.Position(), search.Limit{}); err == nil {
+		t.Error("a search without memory")
 	}
 }
 

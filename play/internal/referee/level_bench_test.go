@@ -29,7 +29,7 @@ func BenchmarkLevels(b *testing.B) {
 			}
 			return referee.Entrant{Name: l.Name, New: func(context.Context) (player.Player, error) {
 				s, err := search.New(g, search.Options{Memory: 32 << 20, Threads: 1})
-				return player.NewLevel(s, nil, l, uint64(i)), err
+				return player.NewLevel(l, nil, nil, s.Search, uint64(i)), err
 			}}
 		}
 		for i := 1; i < len(levels); i++ {

@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -40,6 +41,17 @@ type Match struct {
 	// with the result; either may be nil. An error of Report ends the match.
 	Begin  func(players [2]string)
 	Report func(p Played) error
+
+	talk *sync.Mutex // is held while one of the functions is called; nil: no other match calls them
+}
+
+// call calls one of the functions of m.
+func (m *Match) call(f func()) {
+	if m.talk != nil {
+		m.talk.Lock()
+		defer m.talk.Unlock()
+	}
+	f()
 }
 
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
@@ -47,10 +59,10 @@ type Match struct {
 // last complete pair of games.
 func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdict, err error) {
 	verdict = Undecided
-	both := &pairing{match: m}
-	defer both.close()
+	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].giveUp(), m.Entrants[1].giveUp()}}
+	defer both.Close()
 	for i, e := range m.Entrants {
-		standings[i].Name, both.entrants[i] = e.Name, e.giveUp()
+		standings[i].Name = e.Name
 	}
 	pair := "" // the key of the current Pair
 	for n := 0; m.goesOn(n, standings[0]); n++ {
@@ -62,10 +74,12 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		}
 		p, recorded := Played{}, false
 		if m.Recorded != nil {
-			p, recorded = m.Recorded(both.names(n), opening)
+			names := [2]string{m.Entrants[n%2].Name, m.Entrants[(n+1)%2].Name}
+			m.call(func() { p, recorded = m.Recorded(names, opening) })
 		}
 		if !recorded {
-			if p, err = both.play(ctx, n, opening); err != nil {
+			both.begin = func(seats [2]Seat) { m.begin(n, seats) }
+			if p, err = both.Play(ctx, m.Game, m.Rules, n%2, opening); err != nil {
 				return standings, verdict, err
 			}
 		}
@@ -90,7 +104,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 			standings[i].count(p, game.Player((i+n)%2), h, pair)
 		}
 		if m.Report != nil && !recorded {
-			if err := m.Report(p); err != nil {
+			if m.call(func() { err = m.Report(p) }); err != nil {
 				return standings, verdict, err
 			}
 		}
@@ -109,62 +123,58 @@ func (m *Match) goesOn(n int, s Standing) bool {
 	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
 }
 
-// A pairing is two entrants that play one game after the other.
-type pairing struct {
-	match    *Match
-	entrants [2]Entrant
-	players  [2]player.Player // nil: to be made
-}
-
-// entrant returns the index of the entrant that plays side in game n.
-func entrant(side, n int) int { return (side + n) % 2 }
-
 // A header is a player that keeps what it writes, under a heading for each game.
 type header interface{ Head(line string) }
 
-// names returns the names of First and Second in game n.
-func (t *pairing) names(n int) [2]string {
-	return [2]string{t.match.Entrants[entrant(0, n)].Name, t.match.Entrants[entrant(1, n)].Name}
-}
-
-// play plays game n.
-func (t *pairing) play(ctx context.Context, n int, opening []string) (Played, error) {
-	m := t.match
-	var seats [2]Seat
-	for side := range seats {
-		i := entrant(side, n)
-		if t.players[i] == nil {
-			p, err := t.entrants[i].New(ctx)
-			switch {
-			case ctx.Err() != nil:
-				return Played{}, context.Cause(ctx)
-			case err != nil:
-				p = broken{err}
-			}
-			t.players[i] = p
-		}
-		seats[side] = Seat{Name: m.Entrants[i].Name, Player: t.players[i], Limit: m.Entrants[i].Limit}
-	}
-	names := t.names(n)
-	for _, p := range t.players {
-		if h, ok := p.(header); ok {
+// begin begins game n.
+func (m *Match) begin(n int, seats [2]Seat) {
+	names := [2]string{seats[0].Name, seats[1].Name}
+	for _, s := range seats {
+		if h, ok := s.Player.(header); ok {
 			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", names[0], names[1], n+1))
 		}
 	}
 	if m.Begin != nil {
-		m.Begin(names)
+		m.call(func() { m.Begin(names) })
 	}
-	p, err := m.Rules.Play(ctx, m.Game, seats, opening)
+}
+
+// A Pairing is two entrants that play one game after the other. They keep their players, unless these fail.
+type Pairing struct {
+	Entrants [2]Entrant
+
+	begin   func([2]Seat)    // is called before each game; may be nil
+	players [2]player.Player // nil: to be made
+}
+
+// Play plays a game, in which the entrant of the index first is First.
+func (t *Pairing) Play(ctx context.Context, g game.Game, r Rules, first int, opening []string) (Played, error) {
+	var seats [2]Seat
 	for side := range seats {
-		if i := entrant(side, n); p.Dismiss(game.Player(side), t.players[i]) {
-			t.players[i] = nil
+		e := t.Entrants[side^first]
+		if t.players[side^first] == nil {
+			p, err := e.New(ctx)
+			if err != nil {
+				return Played{}, cmp.Or(context.Cause(ctx), err)
+			}
+			t.players[side^first] = p
+		}
+		seats[side] = Seat{Name: e.Name, Player: t.players[side^first], Limit: e.Limit}
+	}
+	if t.begin != nil {
+		t.begin(seats)
+	}
+	p, err := r.Play(ctx, g, seats, opening)
+	for side, s := range seats {
+		if p.Dismiss(game.Player(side), s.Player) {
+			t.players[side^first] = nil
 		}
 	}
 	return p, err
 }
 
-// close closes the players.
-func (t *pairing) close() {
+// Close closes the players.
+func (t *Pairing) Close() {
 	for _, p := range t.players {
 		if p != nil {
 			p.Close()
@@ -175,8 +185,8 @@ func (t *pairing) close() {
 // maxStarts is how often in a row an entrant may fail to start before it is not started any more.
 const maxStarts = 3
 
-// giveUp returns e with a New that is safe for concurrent use, and after maxStarts errors in a row
-// returns the last one again at once: a program may take 30 s to fail.
+// giveUp returns e with a New that is safe for concurrent use, and makes a player that fails if the player cannot be made; after maxStarts
+// errors in a row at once: a program may take 30 s to fail.
 func (e Entrant) giveUp() Entrant {
 	var mu sync.Mutex
 	failures, last, begin := 0, error(nil), e.New
@@ -184,7 +194,7 @@ func (e Entrant) giveUp() Entrant {
 		mu.Lock()
 		if failures >= maxStarts {
 			defer mu.Unlock()
-			return nil, last
+			return broken{last}, nil
 		}
 		mu.Unlock()
 		p, err := begin(ctx)
@@ -192,8 +202,9 @@ func (e Entrant) giveUp() Entrant {
 		defer mu.Unlock()
 		if failures++; err == nil {
 			failures = 0
+		} else if ctx.Err() == nil {
+			p, last, err = broken{err}, err, nil
 		}
-		last = err
 		return p, err
 	}
 	return e

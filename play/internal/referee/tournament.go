@@ -113,8 +113,8 @@ func (r *runner) play(ctx context.Context, pairs [][2]int) {
 	for range max(1, r.t.Parallel) {
 		workers.Go(func() {
 			for pair := range matches {
-				m := r.t.Match.guarded(&r.talk)
-				m.Entrants = [2]Entrant{r.entrants[pair[0]], r.entrants[pair[1]]}
+				m := r.t.Match
+				m.talk, m.Entrants = &r.talk, [2]Entrant{r.entrants[pair[0]], r.entrants[pair[1]]}
 				s, _, err := m.Play(ctx)
 				r.mu.Lock()
 				r.cross.Add(pair[0], pair[1], s)
@@ -181,30 +181,4 @@ func (c *Cross) winner(pair [2]int) int {
 		return j
 	}
 	return min(i, j)
-}
-
-// guarded returns m with functions that are called by one match at a time.
-func (m Match) guarded(mu *sync.Mutex) Match {
-	if call := m.Recorded; call != nil {
-		m.Recorded = func(players [2]string, opening []string) (Played, bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			return call(players, opening)
-		}
-	}
-	if call := m.Begin; call != nil {
-		m.Begin = func(players [2]string) {
-			mu.Lock()
-			defer mu.Unlock()
-			call(players)
-		}
-	}
-	if call := m.Report; call != nil {
-		m.Report = func(p Played) error {
-			mu.Lock()
-			defer mu.Unlock()
-			return call(p)
-		}
-	}
-	return m
 }

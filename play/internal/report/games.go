@@ -7,7 +7,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/analysis"
-	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
@@ -94,7 +93,7 @@ type (
 	data struct {
 		Look               game.Look
 		Players, Names     []string // what the game calls the players; the entrants, best first
-		Squares            []board.Square
+		Squares            []game.Square
 		Width              int
 		Above, Below, Left []string
 		Boards             []string
@@ -141,7 +140,7 @@ func (d *drawer) number(p game.Position) int {
 		for _, s := range row {
 			if _, ok := d.squares[s]; !ok {
 				d.squares[s] = len(d.Squares)
-				d.Squares = append(d.Squares, board.SquareOf(s))
+				d.Squares = append(d.Squares, s)
 			}
 			text += string(rune(firstSquare + d.squares[s]))
 		}

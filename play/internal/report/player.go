@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
 
@@ -68,7 +69,8 @@ func (r Report) players(rows []Row, games []finished) []pagePlayer {
 					p.Slowest = n + 1
 				}
 			}
-			p.count(f, s)
+			tally := analysis.Tallies(f.history, f.judgments, f.Opening)[s]
+			p.Judged, p.Mistakes = p.Judged+tally.Moves-tally.Unknown, p.Mistakes+tally.Mistakes
 		}
 	}
 	for i := range all {
@@ -102,19 +104,4 @@ func (f finished) timesOf(side game.Player) (times []time.Duration) {
 		}
 	}
 	return times
-}
-
-// count counts the judged moves of a side of a game.
-func (p *pagePlayer) count(f finished, side game.Player) {
-	for i, j := range f.judgments {
-		if i < f.Opening || f.history.Mover(i) != side {
-			continue
-		}
-		if j.Known() {
-			p.Judged++
-		}
-		if j.Mistake {
-			p.Mistakes++
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 )
@@ -27,26 +26,12 @@ func Judged(h *player.History, judgments []analysis.Judgment) string {
 	if len(judgments) == 0 {
 		return "No move is made yet."
 	}
-	var moves, mistakes [2]int
-	unknown := 0
-	for i, j := range judgments {
-		moves[h.Mover(i)]++
-		if j.Mistake {
-			mistakes[h.Mover(i)]++
-		}
-		if !j.Known() {
-			unknown++
-		}
-	}
-	text := ""
-	for p := range game.Player(2) {
-		text += fmt.Sprintf("%s: %s, %s. ", Capital(player.Who(h.Game(), p)), numfmt.Count(moves[p], "move"), numfmt.Count(mistakes[p], "mistake"))
-	}
-	if unknown > 0 {
-		text += numfmt.Count(unknown, "move") + " not judged: no value is proven. "
-	}
+	text, tallies := "", analysis.Tallies(h, judgments, 0)
 	who := func(p game.Player) string { return player.Who(h.Game(), p) }
-	if mistakes[0]+mistakes[1] > 0 {
+	for p, t := range tallies {
+		text += fmt.Sprintf("%s: %v. ", Capital(who(game.Player(p))), t)
+	}
+	if tallies[0].Mistakes+tallies[1].Mistakes > 0 {
 		text += analysis.TurningPoint(h, judgments, who)
 	} else {
 		text += analysis.FirstLost(h, judgments, who)
@@ -69,7 +54,7 @@ type Practice struct {
 	Back  int           `json:"back"`  // the number of moves that were made before the practice
 }
 
-// Practise begins a practice of the mistakes of the only person, or of both sides.
+// Practise begins an analysis and, in it, a practice of the mistakes of the only person, or of both sides.
 func (s *Session) Practise(judgments []analysis.Judgment) error {
 	p := &Practice{Back: len(s.h.Names())}
 	whole := s.Whole()
@@ -81,6 +66,7 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 	if len(p.Plies) == 0 {
 		return errors.New("practise: no mistake of yours is known")
 	}
+	s.Analyse(true)
 	s.Practice = p
 	s.Go(p.Plies[0])
 	return nil
@@ -134,6 +120,12 @@ func (s *Session) Right(r analysis.Report) bool {
 	return right
 }
 
+// Shows reports whether people see the values of a report: in an analysis, and in a practice after the right move. A person in
+// the middle of a game does not see them.
+func (s *Session) Shows(r analysis.Report) bool {
+	return s.Analysing && (s.Practice == nil || s.Right(r))
+}
+
 // Next goes to the next mistake, or after the last one to where the practice began. r is what is known of the position.
 func (s *Session) Next(r analysis.Report) {
 	p := s.Practice
@@ -171,14 +163,18 @@ func (s *Session) Asked(r analysis.Report) (task, verdict string) {
 	if len(p.Tries) == 0 {
 		return task, ""
 	}
-	name := p.Tries[len(p.Tries)-1]
+	last := len(p.Tries) - 1
+	name, again := p.Tries[last], ""
+	if slices.Contains(p.Tries[:last], name) { // the words differ, so that a screen reader says them again
+		again = fmt.Sprintf(", try %d", last+1)
+	}
 	switch w, right := s.right(name, r); {
 	case !w.Known:
-		verdict = fmt.Sprintf("The value of %s is not known yet.", name)
+		verdict = fmt.Sprintf("%s%s: its value is not known yet.", name, again)
 	case right:
-		verdict = fmt.Sprintf("%s is right: %s.", name, w.Text(g, r.Position))
+		verdict = fmt.Sprintf("%s is right%s: %s.", name, again, w.Text(g, r.Position))
 	default:
-		verdict = fmt.Sprintf("%s is wrong: %s. Try another move.", name, w.Text(g, r.Position))
+		verdict = fmt.Sprintf("%s is wrong%s: %s. Try another move.", name, again, w.Text(g, r.Position))
 	}
 	return task, verdict
 }

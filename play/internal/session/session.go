@@ -21,7 +21,7 @@ type Session struct {
 	People    [2]bool   // whether First and Second are people
 	Paused    bool      // machines wait
 	Analysing bool      // the moves are those of an analysis: State names no machines, and one Undo takes back one move
-	Resigned  bool      // the player to move has resigned; this does not matter to an analysis
+	Resigned  bool      // the player to move after all Moves has resigned; this does not matter to an analysis
 	Hint      string    // the best move, which a player asked for; "": none did at this position
 	Practice  *Practice // nil: none
 
@@ -34,11 +34,39 @@ func New(h *player.History, people [2]bool, later ...string) *Session {
 	return &Session{People: people, h: h, moves: slices.Concat(h.Names(), later)}
 }
 
+// Continue returns a session that continues a game that was recorded.
+func Continue(g game.Game, p referee.Played, people [2]bool) (*Session, error) {
+	if p.Game != g.Spec() {
+		return nil, fmt.Errorf("expected %s, found %s", g.Spec(), p.Game)
+	}
+	h := player.NewHistory(g)
+	for _, name := range p.Moves {
+		if err := h.Play(name); err != nil {
+			return nil, err
+		}
+	}
+	s := New(h, people)
+	s.Resigned = p.Reason == referee.Resigned
+	return s, nil
+}
+
+// Played returns the record of the game as it is now. A game that is not over is adjourned.
+func (s *Session) Played(names [2]string) referee.Played {
+	p := referee.Played{Game: s.h.Game().Spec(), Players: names, Moves: s.h.Names(), Reason: referee.Adjourned}
+	if e, over := s.End(); over {
+		p.Outcome, p.Reason = e.Outcome, e.Reason
+	}
+	return p
+}
+
 // History returns the moves that are made. The caller must not change it.
 func (s *Session) History() *player.History { return s.h }
 
 // Moves returns the names of all moves, also of those that were taken back. The caller must not modify it.
 func (s *Session) Moves() []string { return s.moves }
+
+// later reports whether moves were taken back.
+func (s *Session) later() bool { return len(s.moves) > len(s.h.Names()) }
 
 // Whole returns the history with the moves that were taken back.
 func (s *Session) Whole() *player.History {
@@ -69,7 +97,7 @@ func (s *Session) only() bool { return s.Persons() == 1 && !s.Analysing }
 
 // Waits reports whether machines do not move: because of Paused, or because moves were taken back.
 func (s *Session) Waits() bool {
-	return s.Paused || len(s.moves) > len(s.h.Names()) || s.Practice != nil
+	return s.Paused || s.later() || s.Practice != nil
 }
 
 // Thinking reports whether it is the turn of a machine that does not wait.
@@ -88,7 +116,7 @@ func (s *Session) MayMove() bool {
 // this one, and no machine answers.
 func (s *Session) Play(name string) error {
 	switch {
-	case s.Resigned && !s.Analysing:
+	case s.resigned():
 		return errors.New("a player has resigned: the game is over")
 	case s.Practice != nil:
 		return s.try(name)
@@ -100,12 +128,9 @@ func (s *Session) Play(name string) error {
 	if at == len(s.moves) || s.moves[at] != name || !s.person(s.h.Turn()) {
 		s.moves = append(slices.Clone(s.moves[:at]), name)
 	}
-	s.moved()
+	s.Resigned, s.Hint = false, ""
 	return nil
 }
-
-// moved forgets what belongs to another position.
-func (s *Session) moved() { s.Resigned, s.Hint = false, "" }
 
 // Undo takes back moves to where a person was last to move, or to the beginning; if no person plays, one move. A machine
 // that is then to move waits. Undo reports whether there was a move.
@@ -142,20 +167,21 @@ func (s *Session) Go(made int) bool {
 	if len(s.h.Names()) == before {
 		return false
 	}
-	s.moved()
+	s.Hint = ""
 	return true
 }
 
 // Resume ends a practice, and lets machines move. The moves that were taken back are dropped.
 func (s *Session) Resume() {
-	s.stop()
-	s.Paused, s.moves = false, slices.Clone(s.h.Names())
+	s.Sit(s.People)
+	s.Paused = false
 }
 
 // Sit ends a practice, and has these sides played by people. The moves that were taken back are dropped.
 func (s *Session) Sit(people [2]bool) {
 	s.stop()
-	s.People, s.moves = people, slices.Clone(s.h.Names())
+	s.People, s.Resigned = people, s.Resigned && !s.later()
+	s.moves = slices.Clone(s.h.Names())
 }
 
 // Swap exchanges the sides of a person and a machine, which does not wait.
@@ -175,14 +201,17 @@ func (s *Session) Analyse(begin bool) {
 	}
 }
 
-// Resign ends the game: the player to move has lost.
+// Resign ends the game: the player to move has lost. The moves that were taken back are dropped.
 func (s *Session) Resign() error {
 	if !s.Can("resign") {
 		return errors.New("resign: only a person who is to move can resign, after the first move of a game")
 	}
-	s.Resigned, s.Hint = true, ""
+	s.Resigned, s.Hint, s.moves = true, "", slices.Clone(s.h.Names())
 	return nil
 }
+
+// resigned reports whether the player to move has resigned.
+func (s *Session) resigned() bool { return s.Resigned && !s.Analysing && !s.later() }
 
 // Do does what people do by name: undo, redo, swap, resign, pause, resume, analyse, play (the end of an analysis), stop (the
 // end of a practice), move MOVE, or go NUMBER (to the position after that number of moves).
@@ -229,7 +258,7 @@ func (s *Session) Can(action string) bool {
 	case "undo":
 		return made > 0
 	case "redo":
-		return made < len(s.moves)
+		return s.later()
 	case "swap":
 		return s.Persons() == 1
 	case "pause":
@@ -252,11 +281,26 @@ type End struct {
 
 // End returns how the game has ended; ok is false if it has not.
 func (s *Session) End() (e End, ok bool) {
-	if s.Resigned && !s.Analysing {
+	if s.resigned() {
 		return End{game.WinFor(s.h.Turn().Other()), referee.Resigned}, true
 	}
 	outcome, reason, ok := referee.Ended(s.h, game.DrawRuleOf(s.h.Game()))
 	return End{outcome, reason}, ok
+}
+
+// Over reports whether the game has ended.
+func (s *Session) Over() bool {
+	_, over := s.End()
+	return over
+}
+
+// Result returns the result of the only person; ok is false if the game is not over, or there is not one person.
+func (s *Session) Result() (r game.Result, ok bool) {
+	e, over := s.End()
+	if !over || s.Persons() != 1 {
+		return r, false
+	}
+	return e.Outcome.For(game.Player(slices.Index(s.People[:], true))), true
 }
 
 // Who names a player: "X", "X (you)" if only that player is a person, or "X (machine)".
@@ -296,6 +340,8 @@ func (s *Session) State() string {
 func (s *Session) text(e End) string {
 	after, values := " after "+numfmt.Count(len(s.h.Names()), "move"), s.h.Game().Values()
 	switch {
+	case e.Reason == referee.Endless:
+		return "a draw" + after + ", the limit"
 	case e.Outcome == game.Undecided:
 		return fmt.Sprintf("a draw (%s)", e.Reason) + after
 	case e.Outcome == game.Tie && values.Puzzle:

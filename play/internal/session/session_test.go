@@ -1,9 +1,11 @@
 package session_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -38,6 +40,11 @@ func TestScripts(t *testing.T) {
 		{both, "01!", "0 1|| O has won after 2 moves: X resigned"},
 		{both, "01!!", ""},
 		{both, "01!u", "0|1| O to move"},
+		{both, "01!ur", "0 1|| O has won after 2 moves: X resigned"},
+		{both, "01!u1", "0 1|| X to move"},
+		{both, "01!u2", "0 2|| X to move"},
+		{both, "012u!R", "0 1|| O has won after 2 moves: X resigned"},
+		{first, "01!s", "0 1|| you have won after 2 moves: X (machine) resigned"},
 		{first, "0", "0|| O (machine) is thinking"},
 		{first, "0R", "0|| O (machine) is thinking"},
 		{first, "01", "0 1|| X (you) to move"},
@@ -98,6 +105,26 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// TestEndless plays a game that nobody wins until its moves are too many.
+func TestEndless(t *testing.T) {
+	g := solved.Game(t, "teeko variant=standard")
+	s := session.New(player.NewHistory(g), [2]bool{true, false})
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, over := s.End(); !over; _, over = s.End() {
+		for _, i := range random.Perm(len(s.History().Moves())) {
+			next := s.History().Clone()
+			must.OK(t, next.Play(next.Moves()[i].Name))
+			if _, won := next.Finished(); !won && next.Times() < 3 {
+				must.OK(t, s.Play(next.Names()[len(next.Names())-1]))
+				break
+			}
+		}
+	}
+	if got, want := s.State(), "a draw after 200 moves, the limit"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestLater checks that a session continues with moves that were taken back.
 func TestLater(t *testing.T) {
 	h := player.NewHistory(solved.Game(t, three))
@@ -146,7 +173,7 @@ func TestAnalyse(t *testing.T) {
 }
 
 // TestPractice puts the mistakes of a play right, with values from a table: one at the second try, one at once, and not the
-// third. Against a machine, only those of the person are asked.
+// third. Against a machine, only those of the person are asked. A resignation stays.
 func TestPractice(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=3")
 	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
@@ -163,11 +190,12 @@ func TestPractice(t *testing.T) {
 	for i := range unknown {
 		unknown[i].Before.Known, unknown[i].Mistake = false, false
 	}
-	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes. O: 2 moves, 0 mistakes. 5 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
+	if got, want := session.Judged(h, unknown), "X: 3 moves, 0 mistakes, 3 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. Move 2, O 0, is the first that is known to lose: it loses in 10. Whether another move was better is not known."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	both := [2]bool{true, true}
 	s := session.New(h, both)
+	must.OK(t, s.Resign())
 	known := func() analysis.Report { return z.LookUp(s.History().Position()) }
 	says := func(want string) {
 		t.Helper()
@@ -177,6 +205,9 @@ func TestPractice(t *testing.T) {
 		}
 	}
 	must.OK(t, s.Practise(judgments))
+	if !s.Analysing {
+		t.Error("a practice without an analysis")
+	}
 	must.OK(t, s.Practice.Check(5))
 	const first = "Mistake 1 of 3. Find a move with which X still wins."
 	says(first)
@@ -185,6 +216,8 @@ func TestPractice(t *testing.T) {
 	if s.Play("9") == nil || s.Right(known()) {
 		t.Error("a move that is none, or a wrong move is right")
 	}
+	must.OK(t, s.Play("3"))
+	says(first + " 3 is wrong, try 2: lose in 12. Try another move.")
 	must.OK(t, s.Play("0"))
 	says(first + " 0 is right: win in 11.")
 	if !s.Right(known()) || len(s.History().Names()) != 2 {
@@ -203,8 +236,9 @@ func TestPractice(t *testing.T) {
 		t.Error("a move after the end")
 	}
 	must.OK(t, s.Do("stop"))
-	if s.Practice != nil || len(s.History().Names()) != 5 {
-		t.Errorf("%+v, %v", s.Practice, s.History().Names())
+	s.Analyse(false)
+	if got, want := s.State(), "X has won after 5 moves: O resigned"; s.Practice != nil || got != want {
+		t.Errorf("%+v, %q, want %q", s.Practice, got, want)
 	}
 	for name, end := range map[string]func() error{
 		"resume": func() error { s.Resume(); return nil }, "swap": s.Swap, "seat": func() error { s.Sit(both); return nil },
@@ -225,6 +259,73 @@ func TestPractice(t *testing.T) {
 	for _, p := range []session.Practice{{}, {Plies: []int{1}}, {Plies: []int{5}, Had: []game.Result{2}}, {Plies: []int{1}, Had: []game.Result{4}}, {Plies: []int{1}, Had: []game.Result{2}, At: 2}} {
 		if p.Check(5) == nil {
 			t.Errorf("%+v: no error", p)
+		}
+	}
+}
+
+// TestWords checks what a session says of a report, and that the result of a game is that of its only person.
+func TestWords(t *testing.T) {
+	g := solved.Game(t, three)
+	h := player.NewHistory(g)
+	for _, name := range []string{"0", "1", "0", "1"} {
+		must.OK(t, h.Play(name))
+	}
+	s := session.New(h, [2]bool{false, true})
+	for _, test := range []struct {
+		report       analysis.Report
+		said, source string
+	}{
+		{analysis.Report{Table: true, Worth: analysis.Worth{Known: true, Value: game.NewValue(game.FirstWins, 1)}}, "X: win in 1", "From the table."},
+		{analysis.Report{Book: true, Done: true, Trouble: "the table is gone"}, "X: not known yet", "From the opening book. The table is gone."},
+		{analysis.Report{Worth: analysis.Worth{Score: -2, Depth: 3}, Nodes: 2e6, Time: time.Second}, "Estimate: 2 points for O", "Search: 3 moves ahead, 2,000,000 positions, 2M a second …"},
+	} {
+		test.report.Position = h.Position()
+		if said, source := s.Said(test.report), session.Source(test.report); said != test.said || source != test.source {
+			t.Errorf("%q, %q, want %q, %q", said, source, test.said, test.source)
+		}
+	}
+	if _, ok := s.Result(); ok {
+		t.Error("a result before the end")
+	}
+	must.OK(t, s.Play("0"))
+	if r, ok := s.Result(); r != game.Loses || !ok {
+		t.Error(r, ok)
+	}
+	s.Sit([2]bool{true, true})
+	if _, ok := s.Result(); ok {
+		t.Error("a result of two people")
+	}
+}
+
+// TestPlayed continues games from their records: one that goes on, one that is over, and one that a player has resigned.
+func TestPlayed(t *testing.T) {
+	g := solved.Game(t, three)
+	for _, test := range []struct{ script, result, state string }{
+		{"0 1", "none adjourned", "X (you) to move"},
+		{"0 1 0 1 0", "first finished", "you have won after 5 moves"},
+		{"0 1 !", "second resigned", "you have lost after 2 moves: X (you) resigned"},
+	} {
+		s := session.New(player.NewHistory(g), [2]bool{true, false})
+		for _, name := range strings.Fields(test.script) {
+			if name == "!" {
+				must.OK(t, s.Resign())
+			} else {
+				must.OK(t, s.Play(name))
+			}
+		}
+		p := s.Played([2]string{"human", "random"})
+		if got := p.Result() + " " + p.Reason.String(); got != test.result || p.Players[1] != "random" || s.Over() != (test.result != "none adjourned") {
+			t.Errorf("%s: %s, want %s", test.script, got, test.result)
+		}
+		if again := must.Get(session.Continue(g, p, s.People))(t); again.State() != test.state || len(again.Moves()) != len(p.Moves) {
+			t.Errorf("%s: %q, want %q", test.script, again.State(), test.state)
+		}
+		p.Moves = []string{"9"}
+		if _, err := session.Continue(g, p, s.People); err == nil {
+			t.Error("a game with a move that is none")
+		}
+		if _, err := session.Continue(solved.Game(t, "connectn width=4 height=4 connect=3"), p, s.People); err == nil || !strings.Contains(err.Error(), "expected connectn width=4") {
+			t.Error(err)
 		}
 	}
 }

@@ -4,9 +4,11 @@ package template
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -42,16 +44,10 @@ func Names(g game.Game) []string {
 
 // Program returns the program of that name for a game.
 func Program(name string, g game.Game) (string, error) {
-	var file string
-	for _, known := range Names(g) {
-		if known == name {
-			file = sources[name]
-		}
-	}
-	if file == "" {
+	if !slices.Contains(Names(g), name) {
 		return "", fmt.Errorf("template %q: expected %s", name, strings.Join(Names(g), ", "))
 	}
-	text, err := files.ReadFile(file)
+	text, err := files.ReadFile(sources[name])
 	if err != nil {
 		return "", err
 	}
@@ -67,18 +63,11 @@ func Program(name string, g game.Game) (string, error) {
 	for _, word := range words[1:] {
 		flags += " --" + strings.Replace(word, "=", " ", 1)
 	}
-	parameters, moves := strings.Join(words[1:], ", "), ""
-	if parameters == "" {
-		parameters = "none"
+	parameters := cmp.Or(strings.Join(words[1:], ", "), "none")
+	var moves []string
+	for _, m := range g.Moves(nil, g.Start()) {
+		moves = append(moves, m.Name)
 	}
-	for i, m := range g.Moves(nil, g.Start()) {
-		switch i {
-		case 0:
-			moves = m.Name
-		case 1:
-			moves += " or " + m.Name
-		}
-	}
-	return strings.NewReplacer("GAME", words[0], "MATCH", "play match "+words[0]+flags+" --games 10", "EXAMPLE", moves, "PARAMETERS", parameters).
+	return strings.NewReplacer("GAME", words[0], "MATCH", "play match "+words[0]+flags+" --games 10", "EXAMPLE", strings.Join(moves[:min(2, len(moves))], " or "), "PARAMETERS", parameters).
 		Replace(base.ReplaceAllLiteralString(string(text), python.Engine)), nil
 }

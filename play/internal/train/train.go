@@ -62,6 +62,9 @@ func (p *Puzzle) result(v game.Value) game.Result {
 
 // A Finder finds puzzles in games between weak players. It is for one goroutine.
 type Finder struct {
+	// Skip reports whether a canonical position is to be no puzzle; nil: none is.
+	Skip func(game.Position) bool
+
 	analyzer *analysis.Analyzer
 	limit    time.Duration // for the values of the moves of one position
 	g        game.Game
@@ -123,6 +126,9 @@ func (f *Finder) next(ctx context.Context, lowest, highest, mostGames int) (*Puz
 				continue // few puzzles of one game
 			}
 			key := game.CanonicalOf(f.g, h.Position())
+			if f.Skip != nil && f.Skip(key) {
+				continue
+			}
 			p, looked := f.known[key]
 			if !looked {
 				if p, err = f.puzzle(ctx, h); err != nil {
@@ -151,7 +157,7 @@ func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error)
 	far := func(p *Puzzle) int { return max(lowest-p.Grade, p.Grade-highest) }
 	var at game.Position
 	for key, q := range f.known {
-		if q != nil && (p == nil || far(q) < far(p) || far(q) == far(p) && key < at) {
+		if q != nil && (f.Skip == nil || !f.Skip(key)) && (p == nil || far(q) < far(p) || far(q) == far(p) && key < at) {
 			p, at = q, key
 		}
 	}
@@ -161,9 +167,6 @@ func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error)
 	f.known[at] = nil
 	return p, nil
 }
-
-// Skip has the Finder return no puzzle at a position, or a symmetric image of it.
-func (f *Finder) Skip(p game.Position) { f.known[game.CanonicalOf(f.g, p)] = nil }
 
 // A Band is grades with a name.
 type Band struct {
@@ -180,7 +183,7 @@ const mostPlies = 200
 // play plays a game. Both players make mistakes.
 func (f *Finder) play(ctx context.Context) (*player.History, error) {
 	f.searcher.Forget()
-	casual := player.NewLevel(f.searcher, nil, player.Level{Random: .3, Depth: 2}, f.rand.Uint64())
+	casual := player.NewLevel(player.Level{Random: .3, Depth: 2}, nil, nil, f.searcher.Search, f.rand.Uint64())
 	h := player.NewHistory(f.g)
 	for len(h.Names()) < mostPlies && len(h.Moves()) > 0 {
 		move, err := casual.Move(ctx, h.Clone(), 0)
@@ -202,14 +205,9 @@ func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error)
 	if len(h.Moves()) < 2 {
 		return nil, nil // without a look at the values
 	}
-	r, err := f.analyzer.Values(h.Position())
+	r, err := f.analyzer.AllValues(ctx, h.Position(), f.limit)
 	if err != nil {
-		return nil, err // a search might not find the same
-	}
-	for begun := time.Now(); !r.Done && time.Since(begun) < f.limit; {
-		if r = f.analyzer.Step(ctx, r, nil); ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
+		return nil, err
 	}
 	only, known := Only(f.g, r)
 	if !known {

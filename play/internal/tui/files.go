@@ -2,72 +2,74 @@ package tui
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
-	"github.com/treereduce/treereduce/game"
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
+	"github.com/treereduce/treereduce/play/internal/session"
 )
 
-// humanName is the name of a person in a file of played games.
+// humanName is the name of a person in a file of played games. The name of a machine is its level.
 const humanName = "human"
 
-// save appends a play to a file of played games, and creates the file if necessary. A file
-// in another format is left unchanged.
-func save(name string, p referee.Played, parse func(spec string) (game.Game, error)) error {
-	var text bytes.Buffer
-	_, err := lastOf(name, parse)
-	flags := os.O_WRONLY | os.O_APPEND
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		flags |= os.O_CREATE | os.O_EXCL
-		referee.WriteHeading(&text, "")
-	case err != nil && !errors.Is(err, errNoGames):
-		return err
-	}
-	p.Write(&text)
-	f, err := os.OpenFile(name, flags, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text.Bytes())
-	return errors.Join(err, f.Close())
-}
-
-// errNoGames is the error for a file of played games without games.
-var errNoGames = errors.New("the file has no games")
-
-// lastOf returns the last play of a file of played games.
-func lastOf(name string, parse func(spec string) (game.Game, error)) (last referee.Played, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return last, err
-	}
-	defer f.Close()
-	r := referee.NewReader(f, name, parse)
-	for n := 0; ; n++ {
-		p, _, err := r.Next()
-		switch {
-		case err == io.EOF && n == 0:
-			return last, fmt.Errorf("%s: %w", name, errNoGames)
-		case err == io.EOF:
-			return last, nil
-		case err != nil:
-			return last, err
+// played returns the record of the game.
+func (m *model) played() referee.Played {
+	var names [2]string
+	for i, person := range m.People {
+		if names[i] = m.levels[m.level].String(); person {
+			names[i] = humanName
 		}
-		last = p
 	}
+	return m.Played(names)
 }
 
-// played returns the record of a play in its current state.
-func played(h *player.History, names [2]string) referee.Played {
-	p := referee.Played{Game: h.Game().Spec(), Players: names, Moves: h.Names(), Reason: referee.Adjourned}
-	if outcome, reason, over := referee.Ended(h, game.DrawRuleOf(h.Game())); over {
-		p.Outcome, p.Reason = outcome, reason
+// save appends the game to a file of played games.
+func (m *model) save(name string) tea.Cmd {
+	m.show("saved in "+name, m.played().AppendTo(name, m.o.Parse))
+	return nil
+}
+
+// open continues the last game of a file of played games.
+func (m *model) open(name string) tea.Cmd {
+	m.show("the last game of "+name, m.load(name))
+	return m.arrive()
+}
+
+// load continues the last game of a file, with its sides and, unless the command line has one, its level. The machine
+// waits if it is its turn.
+func (m *model) load(name string) error {
+	p, err := referee.LastOf(name, m.o.Parse)
+	if err != nil {
+		return err
 	}
-	return p
+	s, err := session.Continue(m.g, p, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	m.Session, s.Paused = s, !s.People[s.History().Turn()]
+	level := slices.IndexFunc(m.levels, func(l player.Level) bool { return slices.Contains(p.Players[:], l.String()) })
+	if level >= 0 && m.o.Level == (player.Level{}) {
+		m.level = level
+	}
+	return nil
+}
+
+// keep writes a game that has begun into the file that keeps it. A practice ends.
+func (m *model) keep() error {
+	if m.Do("stop"); m.o.Kept == "" || len(m.History().Names()) == 0 {
+		return nil
+	}
+	var text bytes.Buffer
+	referee.WriteHeading(&text, "")
+	m.played().Write(&text)
+	if err := os.MkdirAll(filepath.Dir(m.o.Kept), 0o777); err != nil {
+		return err
+	}
+	return store.ReplaceFile(m.o.Kept, text.Bytes())
 }

@@ -1,19 +1,25 @@
 package tui
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
+	"unicode/utf8"
 
 	"charm.land/bubbles/v2/textinput"
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
-	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/search"
 )
@@ -24,16 +30,15 @@ type model struct {
 	o        Options
 	g        game.Game
 	analyzer *analysis.Analyzer
-	opponent *opponent
+	search   player.Search // of the machine
+	moving   sync.Mutex    // held while the machine chooses a move
+	send     func(tea.Msg) // to this model
 
 	width, height int
 	dark          bool // the terminal has a dark background
 
 	*session.Session
-	over   bool // play has ended, as end describes
-	end    session.End
 	judged []analysis.Judgment // all moves of a play that was over, until there are others; nil: not yet
-
 	levels []player.Level
 	level  int
 
@@ -42,29 +47,20 @@ type model struct {
 	spots    []board.Spot
 	advice   analysis.Report
 	selected int           // index of a move; -1: none
-	typed    string        // the typed beginning of a move's name
 	clicked  []board.Place // squares that the move must change
-	initials map[rune]bool
+	initials map[rune]bool // of the moves at all positions so far
 
 	// Background work ends when ctx ends. A result of an earlier turn is ignored.
-	turn     int
-	ctx      context.Context
-	cancel   context.CancelFunc
-	thinking bool // the machine is thinking
+	turn   int
+	ctx    context.Context
+	cancel context.CancelFunc
 
-	settings settings // as they were read, and changed since
-	saved    []string // the moves of the play when it began, was read or saved; nil: there was none
-	asked    bool     // whether to quit without saving; the play has not changed since
-
-	message     string
-	bad         bool // the message is an error
-	mode        mode
-	choice      int                       // the selected choice of a new game
-	prompt      textinput.Model           // the name of a file, while it is typed
-	named       func(name string) tea.Cmd // what to do with it
-	offered     bool                      // nothing of it was typed: the next character replaces it
-	scroll      int                       // lines by which the help is scrolled
-	interrupted bool
+	message string
+	bad     bool // the message is an error
+	mode    mode
+	input   textinput.Model           // the typed beginning of a move's name or, while naming, the name of a file
+	named   func(name string) tea.Cmd // what to do with the file
+	page    viewport.Model            // the help
 }
 
 // A mode selects the handler of the keys.
@@ -77,86 +73,63 @@ const (
 	helping
 )
 
-// A choice is what the user can choose for a new game.
-type choice struct {
-	words string
-	seats [2]bool
-}
-
-var choices = []choice{
-	{"you move first", [2]bool{true, false}},
-	{"the machine moves first", [2]bool{false, true}},
-	{"two humans", [2]bool{true, true}},
-	{"watch the machine play itself", [2]bool{false, false}},
-}
-
-// Results of background work. Those whose turn is not the model's are ignored.
-type (
-	advised struct {
-		turn   int
-		advice analysis.Report
-		more   <-chan analysis.Report // the further reports of a step that goes on
-	}
-	moved struct {
-		turn int
-		name string
-		hint bool // it was chosen for a person who asked for it
-		err  error
-	}
-	judged struct {
-		turn  int
-		moves []analysis.Judgment
-	}
-	saved struct {
-		name  string
-		moves []string
-		err   error
-	}
-	loaded struct {
-		name string
-		last referee.Played
-		err  error
-	}
-)
-
-// newModel makes the model of a new game.
+// newModel makes the model of a new game, or of one that was kept or is loaded.
 func newModel(o Options) *model {
 	options := o.Search
 	if options.Memory == 0 {
 		options.Memory = search.DefaultMemory
 	}
-	options.Memory /= 2 // analyzer and opponent have a table each
+	options.Memory /= 2 // the analyzer and the machine have a table each
 	m := &model{
-		o: o, g: o.Game, width: 80, height: 24, dark: true,
-		analyzer: analysis.New(o.Game, o.Table, o.Book, options),
-		opponent: &opponent{g: o.Game, table: o.Table, book: o.Book, options: options, seed: o.Seed},
-		initials: make(map[rune]bool), cancel: func() {},
-		mode: choosing, message: o.Notice, bad: o.Notice != "",
+		o: o, g: o.Game, width: 80, height: 24, dark: true, message: o.Notice, bad: o.Notice != "",
+		analyzer: analysis.New(o.Game, o.Table, o.Book, options), search: player.Searching(o.Game, options), send: func(tea.Msg) {},
+		initials: make(map[rune]bool), cancel: func() {}, input: textinput.New(), page: viewport.New(),
 	}
-	m.levels, m.level = levels(o.Table != nil, o.Level)
-	seats := choices[0].seats
-	if o.Seats != nil {
-		seats, m.mode = *o.Seats, playing
+	bold := m.in(plain).Bold(true)
+	m.input.Placeholder, m.input.CharLimit = "games.txt", 1000
+	m.input.KeyMap.Paste.SetEnabled(false) // the terminal pastes
+	m.input.SetStyles(textinput.Styles{Focused: textinput.StyleState{Text: bold, Prompt: bold, Placeholder: m.in(quiet)}})
+	m.input.Focus()
+	m.levels, m.level = player.OpponentsWith(cmp.Or(o.Level, player.Usual(o.Table != nil)))
+	m.sit([2]bool{true, false})
+	m.fill()
+	switch goes := m.restore(); {
+	case goes && o.Seats != nil:
+		m.People = *o.Seats
+		m.Paused = !m.People[m.History().Turn()]
+	case o.Seats != nil:
+		m.sit(*o.Seats)
+	case !goes:
+		m.choose()
 	}
-	m.Session = session.New(player.NewHistory(m.g), seats)
-	m.recall()
 	return m
 }
 
-// Init starts the first tasks.
-func (m *model) Init() tea.Cmd {
-	cmds := []tea.Cmd{tea.RequestBackgroundColor, m.arrive()}
+// restore loads the game of the command line, or the one that was kept, and reports whether it goes on.
+func (m *model) restore() bool {
 	if m.o.Load != "" {
-		cmds = append(cmds, m.load(m.o.Load))
+		m.open(m.o.Load)
+		return !m.bad
+	} else if m.o.Kept == "" || m.o.Fresh {
+		return false
 	}
-	return tea.Batch(cmds...)
+	err := m.load(m.o.Kept)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.show("", fmt.Errorf("%w: it is ignored", err))
+	} else if err == nil && !m.Over() && !m.bad {
+		m.show("your unfinished game; N starts a new one", nil)
+	}
+	return err == nil && !m.Over()
 }
+
+// Init starts the first tasks.
+func (m *model) Init() tea.Cmd { return tea.Batch(tea.RequestBackgroundColor, m.arrive()) }
 
 // close stops the background work, and waits for it.
 func (m *model) close() {
 	m.cancel()
 	m.analyzer.Close()
-	m.opponent.close()
+	m.moving.Lock()
 }
 
 // Update handles a message.
@@ -164,39 +137,21 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 0), max(msg.Height, 0)
+		m.fill()
 	case tea.BackgroundColorMsg:
 		m.dark = msg.IsDark()
 	case tea.KeyPressMsg:
 		return m, m.key(msg)
 	case tea.PasteMsg:
-		return m, m.paste(msg.Content)
+		return m, m.paste(msg)
 	case tea.MouseClickMsg:
-		if msg.Button == tea.MouseLeft {
-			return m, m.click(msg.X, msg.Y)
-		}
+		return m, m.click(msg.X, msg.Y)
 	case tea.MouseWheelMsg:
-		return m, m.wheel(msg)
-	case advised:
+		m.page, _ = m.page.Update(msg)
+	case result:
 		if msg.turn == m.turn {
-			if m.advice = msg.advice; msg.more != nil {
-				return m, msg.next
-			}
-			return m, m.advise()
+			return m, msg.apply()
 		}
-	case moved:
-		if msg.turn == m.turn {
-			return m, m.moved(msg)
-		}
-	case judged:
-		if msg.turn == m.turn {
-			m.judged = msg.moves
-		}
-	case saved:
-		if m.show("saved in "+msg.name, msg.err); !m.bad {
-			m.saved = msg.moves
-		}
-	case loaded:
-		return m, m.loaded(msg)
 	}
 	return m, nil
 }
@@ -214,53 +169,58 @@ func (m *model) arrive() tea.Cmd {
 	m.cancel()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.turn++
-	m.thinking, m.asked = false, false
-	m.typed, m.clicked, m.selected = "", nil, -1
-	if m.end, m.over = m.End(); m.over || !slices.EqualFunc(m.judged, m.Moves(), func(j analysis.Judgment, name string) bool { return j.Move == name }) {
+	m.selectMove(-1)
+	if !slices.EqualFunc(m.judged, m.Moves(), func(j analysis.Judgment, name string) bool { return j.Move == name }) {
 		m.judged = nil
 	}
-	if m.over {
+	h := m.History()
+	if m.Over() {
 		m.moves, m.spots, m.advice = nil, nil, analysis.Report{Best: -1}
 		return m.judge()
 	}
-	m.moves = m.History().Moves()
-	m.spots = board.Spots(m.g, m.History().Position(), m.moves)
+	m.moves, m.advice = h.Moves(), m.analyzer.Begin(h.Position())
+	m.spots = board.Spots(m.g, h.Position(), m.moves)
 	for _, move := range m.moves {
-		for _, r := range move.Name {
-			m.initials[r] = true
-			break
-		}
+		initial, _ := utf8.DecodeRuneInString(move.Name)
+		m.initials[initial] = true
 	}
-	m.advice = m.analyzer.Begin(m.History().Position())
 	if !m.Thinking() || m.mode == choosing {
 		return m.advise()
 	}
-	m.thinking = true
-	return tea.Batch(m.advise(), m.think(m.levels[m.level], 0)) // only a table gives advice meanwhile
+	return tea.Batch(m.advise(), m.think(m.levels[m.level], m.o.Pace, 0, func(name string, err error) tea.Cmd {
+		if err == nil {
+			return m.play(name)
+		}
+		m.Paused = true
+		m.show("", err)
+		return m.arrive()
+	}))
 }
 
-// values reports whether the values of moves are shown: in an analysis, and in a practice after the right move.
-func (m *model) values() bool { return m.Analysing && (m.Practice == nil || m.Right(m.advice)) }
+// A result of background work changes the model.
+type result struct {
+	turn  int
+	apply func() tea.Cmd
+}
 
-// advise continues the advice.
+// later does work in the background, and then what it returns.
+func (m *model) later(work func(context.Context, *player.History) func() tea.Cmd) tea.Cmd {
+	turn, ctx, h := m.turn, m.ctx, m.History().Clone()
+	return func() tea.Msg { return result{turn, work(ctx, h)} }
+}
+
+// advise continues the advice in an analysis; while a machine is thinking, only from a table.
 func (m *model) advise() tea.Cmd {
-	if m.advice.Done || m.over || !m.Analysing || m.thinking && !m.advice.Table {
+	if m.advice.Done || m.Over() || !m.Analysing || m.Thinking() && !m.advice.Table {
 		return nil
 	}
-	ctx, a, z := m.ctx, m.advice, m.analyzer
-	reports := make(chan analysis.Report, 2) // the last report has space, even if no one receives it
-	first := advised{m.turn, a, reports}
-	return func() tea.Msg {
-		go func() {
-			defer close(reports)
-			reports <- z.Step(ctx, a, func(r analysis.Report) {
-				if len(reports) == 0 {
-					reports <- r
-				}
-			})
-		}()
-		return first.next()
-	}
+	turn, advice := m.turn, m.advice
+	return m.later(func(ctx context.Context, _ *player.History) func() tea.Cmd {
+		advice = m.analyzer.Step(ctx, advice, func(r analysis.Report) {
+			m.send(result{turn, func() tea.Cmd { m.advice = r; return nil }})
+		})
+		return func() tea.Cmd { m.advice = advice; return m.advise() }
+	})
 }
 
 // judgeTime is the time of the search of each position of a play that is over.
@@ -268,75 +228,43 @@ const judgeTime = 300 * time.Millisecond
 
 // judge finds the mistakes of a play that is over.
 func (m *model) judge() tea.Cmd {
-	turn, ctx, h, z := m.turn, m.ctx, m.History().Clone(), m.analyzer
-	return func() tea.Msg {
-		reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
+	return m.later(func(ctx context.Context, h *player.History) func() tea.Cmd {
+		reports, err := m.analyzer.AssessAll(ctx, h.Positions(), judgeTime)
 		if err != nil {
-			return judged{turn: turn}
+			return func() tea.Cmd { m.show("", err); return nil }
 		}
-		return judged{turn, analysis.Review(h.Game(), h.Names(), 0, reports)}
-	}
+		judged := analysis.Review(h.Game(), h.Names(), 0, reports)
+		return func() tea.Cmd { m.judged = judged; return nil }
+	})
 }
 
-// next waits for the next report of a step, or for its end.
-func (a advised) next() tea.Msg {
-	if r, ok := <-a.more; ok {
-		return advised{a.turn, r, a.more}
-	}
-	return advised{a.turn, a.advice, nil}
-}
-
-// think starts the choice of the machine's move, or a hint, for which the machine has limit, if that is not 0.
-func (m *model) think(l player.Level, limit time.Duration) tea.Cmd {
-	turn, ctx, h, op, hint, pace := m.turn, m.ctx, m.History().Clone(), m.opponent, limit > 0, m.o.Pace
-	if hint {
-		pace = 0
-	}
-	return func() tea.Msg {
+// think starts the choice of a move by a level, which takes at least pace and, unless that is 0, at most limit.
+func (m *model) think(l player.Level, pace, limit time.Duration, then func(name string, err error) tea.Cmd) tea.Cmd {
+	p := player.NewLevel(l, m.o.Table, m.o.Book, m.search, rand.Uint64())
+	return m.later(func(ctx context.Context, h *player.History) func() tea.Cmd {
 		least := time.After(pace)
-		name, err := op.move(ctx, h, l, limit)
+		m.moving.Lock()
+		name, err := p.Move(ctx, h, limit)
+		m.moving.Unlock()
 		select {
 		case <-least:
 		case <-ctx.Done():
 		}
-		return moved{turn, name, hint, err}
-	}
-}
-
-// moved handles the machine's choice.
-func (m *model) moved(msg moved) tea.Cmd {
-	if msg.hint {
-		m.selectMove(slices.IndexFunc(m.moves, func(mv game.Move) bool { return mv.Name == msg.name }))
-		m.Hint = msg.name
-		m.show("", msg.err)
-		return nil
-	}
-	if msg.err != nil {
-		m.Paused = true
-		m.show("", fmt.Errorf("the machine cannot move: %w", msg.err))
-		return m.arrive()
-	}
-	return m.play(msg.name)
+		return func() tea.Cmd { return then(name, err) }
+	})
 }
 
 // play makes a move.
 func (m *model) play(name string) tea.Cmd {
-	if err := m.Play(name); err != nil {
-		m.show("", err)
+	err := m.Play(name)
+	if m.show("", err); err != nil {
 		return nil
 	}
-	m.show("", nil)
 	if m.Practice != nil { // it is the same position
 		m.selectMove(-1)
 		return nil
 	}
 	return m.arrive()
-}
-
-// analyse begins or ends an analysis.
-func (m *model) analyse() tea.Cmd {
-	m.settings.Analyse = !m.Analysing
-	return m.do(map[bool]string{true: "play", false: "analyse"}[m.Analysing])
 }
 
 // do does what the session calls action.
@@ -347,37 +275,23 @@ func (m *model) do(action string) tea.Cmd {
 
 // practise begins a practice of the mistakes that were found, or goes to the next one.
 func (m *model) practise() tea.Cmd {
-	switch {
-	case m.Practice == nil && m.judged == nil:
-		m.show("mistakes are found at the end of a game", nil)
-		return nil
-	case m.Practice == nil:
-		if err := m.Practise(m.judged); err != nil {
-			m.show(err.Error(), nil)
-			return nil
-		}
-		m.Analyse(true)
-	default:
+	var err error
+	if m.Practice != nil {
 		m.Next(m.advice)
+	} else if err = errors.New("mistakes are found at the end of a game"); m.judged != nil {
+		err = m.Practise(m.judged)
 	}
-	m.show("", nil)
-	return m.arrive()
-}
-
-// pause stops the machine, or lets it go on.
-func (m *model) pause() tea.Cmd {
-	if m.Persons() == 2 {
+	if m.show("", err); err != nil {
 		return nil
 	}
-	return m.do(map[bool]string{true: "resume", false: "pause"}[m.Waits()])
+	return m.arrive()
 }
 
 // grade raises or lowers the level of the machine.
 func (m *model) grade(by int) tea.Cmd {
 	m.level = max(0, min(m.level+by, len(m.levels)-1))
-	m.settings.Level = m.levels[m.level].Name
 	m.show("the machine plays "+m.levels[m.level].Words(), nil)
-	if m.thinking {
+	if m.Thinking() {
 		return m.arrive()
 	}
 	return nil
@@ -386,89 +300,30 @@ func (m *model) grade(by int) tea.Cmd {
 // hint selects the best move, once it is found.
 func (m *model) hint() tea.Cmd {
 	if !m.Can("hint") {
-		m.show("", m.cannot(""))
+		m.show("", m.check(""))
 		return nil
 	}
-	return m.think(player.Strongest(), player.HintTime)
+	return m.think(player.Strongest(), 0, player.HintTime, func(name string, err error) tea.Cmd {
+		m.selectMove(slices.IndexFunc(m.moves, func(mv game.Move) bool { return mv.Name == name }))
+		m.Hint = name
+		m.show("", err)
+		return nil
+	})
+}
+
+// sit replaces the game by a new one.
+func (m *model) sit(seats [2]bool) { m.Session = session.New(player.NewHistory(m.g), seats) }
+
+// choose asks for the sides of a new game.
+func (m *model) choose() tea.Cmd {
+	m.mode = choosing
+	return m.arrive()
 }
 
 // begin begins a new game.
 func (m *model) begin(seats [2]bool) tea.Cmd {
-	m.adoptSession(player.NewHistory(m.g), seats)
-	m.mode, m.saved = playing, []string{}
-	m.settings.People = &seats
+	m.sit(seats)
+	m.mode = playing
 	m.show("", nil)
 	return m.arrive()
-}
-
-// players returns the names of the players for a file.
-func (m *model) players() (names [2]string) {
-	for i, person := range m.People {
-		if names[i] = m.levels[m.level].String(); person {
-			names[i] = humanName
-		}
-	}
-	return names
-}
-
-// save saves the play in the background.
-func (m *model) save(name string) tea.Cmd {
-	p, parse := played(m.History().Clone(), m.players()), m.o.Parse
-	return func() tea.Msg { return saved{name, p.Moves, save(name, p, parse)} }
-}
-
-// load reads a play in the background.
-func (m *model) load(name string) tea.Cmd {
-	parse := m.o.Parse
-	return func() tea.Msg {
-		last, err := lastOf(name, parse)
-		return loaded{name, last, err}
-	}
-}
-
-// loaded continues a play that has been read, at its last position. The machine waits if it
-// is its turn.
-func (m *model) loaded(msg loaded) tea.Cmd {
-	if msg.err == nil {
-		msg.err = m.adopt(msg.name, msg.last)
-	}
-	if msg.err != nil {
-		m.show("", msg.err)
-		return nil
-	}
-	m.Paused = !m.People[m.History().Turn()]
-	m.show(fmt.Sprintf("%s against %s, from %s", msg.last.Players[0], msg.last.Players[1], msg.name), nil)
-	return m.arrive()
-}
-
-// adopt replaces the play by one from a file.
-func (m *model) adopt(name string, p referee.Played) error {
-	if p.Game != m.g.Spec() {
-		return fmt.Errorf("%s: expected %s, found %s", name, m.g.Spec(), p.Game)
-	}
-	h := player.NewHistory(m.g)
-	for _, move := range p.Moves {
-		if err := h.Play(move); err != nil { // cannot fail: the reader has replayed the moves
-			return err
-		}
-	}
-	m.adoptSession(h, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName})
-	m.saved, m.mode = p.Moves, playing
-	return nil
-}
-
-// adoptSession begins a session, in the mode that the user has chosen.
-func (m *model) adoptSession(h *player.History, seats [2]bool) {
-	m.Session = session.New(h, seats)
-	m.Analysing = m.settings.Analyse
-}
-
-// quit quits, unless there is a play that is not saved: then it asks once.
-func (m *model) quit() tea.Cmd {
-	if moves := m.History().Names(); len(moves) == 0 || slices.Equal(moves, m.saved) || m.asked {
-		return tea.Quit
-	}
-	m.asked = true
-	m.show("this game is not saved: Q quits, S saves it", nil)
-	return nil
 }

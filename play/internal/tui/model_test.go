@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"image/color"
 	"os"
 	"path/filepath"
@@ -43,7 +46,6 @@ func start(t testing.TB, spec string, change func(o *Options)) *model {
 	}
 	m := newModel(o)
 	m.Analysing = o.Seats == twoPeople
-	m.settings.Analyse = m.Analysing
 	t.Cleanup(m.close)
 	perform(t, m, m.Init())
 	return m
@@ -147,46 +149,44 @@ func cells(m *model) [][]*uv.Cell {
 func TestDraw(t *testing.T) {
 	const footer = `
  ? help  Q quit  U undo  R redo  H hint
- A analyse  N new  + stronger  - weaker
- S save  O open
 `
 	for _, tt := range []struct{ spec, keys, screen string }{
 		{three, "01", `
  Connect 3 on 3×3
+ X to move
     .   .   .
     .   .   .
     X   O   .
     0   1   2
    W7  W7  T7
- X to move
  X: win in 7
  best: 0 0 1 1 2 2 2
- by search
+ Search: 0 moves ahead, 99 positions
  last: 1 by O
  *0 W7   1 W7   2 T7
  W7: win in 7 moves; L loss, T tie
 `},
 		{three, "01a", `
  Connect 3 on 3×3
+ X to move
     .   .   .
     .   .   .
     X   O   .
     0   1   2
- X to move
  last: 1 by O
   0   1   2
 `},
 		{"mnk width=3 height=3 connect=3", "b2<enter>b1<enter>", `
  Tic-tac-toe of 3 on 3×3
+ X to move
      a   b   c
  1  W5   O  W5
  2  W5   X  W5
  3  W5  T7  W5
- X to move
  X: win in 5
  best: a1 c3 a2 a3 c2
  a1 c3 a2 threatens a3 and c2
- by search
+ Search: 0 moves ahead, 99 positions
  last: b1 by O
  *a1 W5   a2 W5   a3 W5   b3 T7   c1 W5
   c2 W5   c3 W5
@@ -194,29 +194,29 @@ func TestDraw(t *testing.T) {
 `},
 		{"mancala pits=2 stones=1", "0", `
  Mancala, 2 pits of 1 stone
+ row 1 to move
         W   L
         4   3
         1   1
     0           0
         0   2
         0   1
- row 1 to move
- row 1: win
+ Row 1: win
  best: 4
- by search
+ Search: 0 moves ahead, 99 positions
  last: 0 by row 0
   3 L  *4 W
  W7: win in 7 moves; L loss, T tie
 `},
 		{"quickcross width=2 height=2 connect=2", "a1-<enter>", `
  Quick Cross of 2 on 2×2
+ second to move
      a   b
  1   -  W1
  2  W1  W1
- second to move
- second: win in 1
+ Second: win in 1
  best: a2-
- by search
+ Search: 0 moves ahead, 99 positions
  last: a1- by first
   a1| L2  *a2- W1   a2| L2   b1- W1
   b1| L2   b2- W1   b2| L2
@@ -224,26 +224,23 @@ func TestDraw(t *testing.T) {
 `},
 		{"dodgem size=2", "", `
  Dodgem on 2×2
+ > to move
      a   b
  1   >  W3
  2  L4   ^
- > to move
  >: win in 3
  best: a1r b2l b1r
  a1r threatens b1r
- by search
+ Search: 0 moves ahead, 99 positions
   a1d L4  *a1r W3
  W7: win in 7 moves; L loss, T tie
 `},
 	} {
 		m := start(t, tt.spec, nil)
-		m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
+		m.Update(tea.WindowSizeMsg{Width: 40, Height: 22})
 		keys(t, m, tt.keys)
-		bottom := footer
-		if !m.Analysing { // the key of resign
-			bottom = strings.Replace(footer, "N new  + stronger  - weaker\n ", "G resign  N new  + stronger\n - weaker  ", 1)
-		}
-		want(t, m, tt.screen+bottom)
+		m.advice.Nodes, m.advice.Time, m.advice.Depth = 99, 0, 0
+		want(t, m, tt.screen+footer)
 	}
 }
 
@@ -256,15 +253,14 @@ func TestBook(t *testing.T) {
 	m.arrive()
 	want(t, m, `
  Connect 3 on 3×3
-    .   .   .    X to move
+ X to move
     .   .   .    X: tie in 9
     .   .   .    best: 0 2
-    0   1   2    from the opening book
-   T9  T9  T9
-                 *0 T9   1 T9   2 T9
+    .   .   .    From the opening book.
+    0   1   2
+   T9  T9  T9    *0 T9   1 T9   2 T9
                  W7: win in 7 moves; L loss, T tie
  ? help  Q quit  U undo  R redo  H hint  A analyse  N new  + stronger  - weaker
- S save  O open
 `)
 }
 
@@ -273,19 +269,40 @@ func TestBook(t *testing.T) {
 func TestDrawWidths(t *testing.T) {
 	m := start(t, "connectn width=12 height=2 connect=2", nil)
 	keys(t, m, "0")
+	m.advice.Nodes, m.advice.Time, m.advice.Depth = 99, 0, 0
 	m.Update(tea.WindowSizeMsg{Width: 90, Height: 9})
 	want(t, m, `
- Connect 2 on 12×2
-    .   .   .   .   .   .   .   .   .   .   .   .    O to move
-    X   .   .   .   .   .   .   .   .   .   .   .    O: lose in 2
-    0   1   2   3   4   5   6   7   8   9  10  11    best: 0 1
-   L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    X threatens 0 and 1
-                                                     by search
+ O to move
+    .   .   .   .   .   .   .   .   .   .   .   .    O: lose in 2
+    X   .   .   .   .   .   .   .   .   .   .   .    best: 0 1
+    0   1   2   3   4   5   6   7   8   9  10  11    X threatens 0 and 1
+   L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2  L2    Search: 0 moves ahead, 99 positions
                                                      last: 0 by X
- ? help  Q quit  U undo  R redo  H hint  A analyse  N new  + stronger  - weaker  S save
+                                                     *0 L2   1 L2   2 L2   3 L2   4 L2
+                                                      5 L2   6 L2   7 L2   8 L2   9 L2
+                                                      10 L2   11 L2
 `)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 9})
 	expect(t, m, "\n   .  .  .  .  .  .  .  .  .  .  .  .\n   X  .")
+}
+
+// TestDrawList checks that no line ends within a move and its value, also at a hyphen.
+func TestDrawList(t *testing.T) {
+	m := newModel(Options{Game: solved.Game(t, "quickcross width=4 height=4 connect=4"), Seats: twoPeople})
+	defer m.close()
+	m.Analysing = true
+	m.arrive()
+	for i := range m.advice.Moves {
+		m.advice.Moves[i].Worth = analysis.Worth{Score: -i, Depth: 1}
+	}
+	for width := 12; width < 80; width++ {
+		for line := range strings.Lines(m.list(width)) {
+			line = regexp.MustCompile(`\x1b(\[[0-9;]*m|\]8;[^\x07]*\x07)`).ReplaceAllString(line, "")
+			if !regexp.MustCompile(`^([ *][a-d][1-4][-|] -?[0-9]+( *\n|  |$))+$`).MatchString(line) {
+				t.Fatalf("width %d: %q", width, line)
+			}
+		}
+	}
 }
 
 // TestDrawUnproven checks that values that are not proven are not shown, except the best
@@ -306,7 +323,8 @@ func TestDrawUnproven(t *testing.T) {
 			m.advice.Best = 6
 		}
 		expect(t, m, part)
-		expect(t, m, "not proven, 0 moves ahead …")
+		expect(t, m, "not known yet")
+		expect(t, m, "Search: 0 moves ahead, 0 positions …")
 	}
 }
 
@@ -324,13 +342,14 @@ func TestDrawSearch(t *testing.T) {
 	} {
 		m.advice.Moves[i].Worth = w
 	}
-	m.Update(tea.WindowSizeMsg{Width: 80, Height: 15})
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 16})
 	want(t, m, `
  Connect 4 on 5×4
-    .   .   .   .   .    X to move
-    .   .   .   .   .    not proven, 12 moves ahead: +21 …
+ X to move
+    .   .   .   .   .    Estimate: 21 points for X
     .   .   .   .   .    best: 1
-    .   .   .   .   .    by search, 3M positions, 1.5M/s
+    .   .   .   .   .    Search: 12 moves ahead, 3,000,000 positions, 1.5M a
+    .   .   .   .   .    second …
     0   1   2   3   4
    -- +21 T20   ?  L4     0 -120  *1 +21   2 T20   3 ?   4 L4
                          W7: win in 7 moves; L loss, T tie
@@ -344,7 +363,7 @@ func TestDrawSizes(t *testing.T) {
 	for _, spec := range []string{three, "mancala pits=3 stones=1", "quickcross width=3 height=2 connect=2", "dodgem size=3"} {
 		for _, mode := range []mode{playing, choosing, naming, helping} {
 			m := start(t, spec, nil)
-			m.mode, m.scroll = mode, 3
+			m.mode = mode
 			for width := -1; width < 60; width += 8 {
 				for height := -1; height < 30; height += 5 {
 					m.Update(tea.WindowSizeMsg{Width: width, Height: height})
@@ -398,7 +417,7 @@ func TestEnd(t *testing.T) {
 		keys(t, m, tt.keys)
 		m.People, m.Analysing = *tt.seats, false
 		expect(t, m, tt.end)
-		m.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
+		m.Update(tea.WindowSizeMsg{Width: 110, Height: 30})
 		expect(t, m, "O played 1: tie in 8 → lose in 8, then 0 0 1 1 2 2 …; better: ")
 		reversed := 0
 		for y, line := range cells(m) {
@@ -435,9 +454,9 @@ func TestTyping(t *testing.T) {
 		t.Error(m.selected, m.Moves())
 	}
 	keys(t, m, "2")
-	expect(t, m, `no move starts with "12"`)
+	expect(t, m, `"12" is not a move`)
 	keys(t, m, "<enter>")
-	expect(t, m, `no move starts with "12"`)
+	expect(t, m, `"12" is not a move`)
 	keys(t, m, "<backspace>1")
 	expect(t, m, "> 11")
 	if m.selected != 11 || len(m.Moves()) != 0 || m.message != "" {
@@ -451,15 +470,19 @@ func TestTyping(t *testing.T) {
 	keys(t, m, "h")
 	expect(t, m, "> h") // h is the name of a column in this game
 	keys(t, m, "<enter>")
-	expect(t, m, `"h" is not a complete move`)
+	expect(t, m, `"h" is not a move`)
 	keys(t, m, "1-<enter>H") // H is still the hint
 	if len(m.Moves()) != 1 || m.selected < 0 {
 		t.Error(m.Moves(), m.selected)
 	}
 	keys(t, m, "h3")
-	expect(t, m, `no move starts with "h3"`)
+	expect(t, m, `"h3" is not a move`)
+	keys(t, m, "N") // a capital letter is a command, also while a name is typed
+	if m.mode != choosing {
+		t.Error(m.mode)
+	}
 	keys(t, m, "<esc>!")
-	expect(t, m, `no move starts with "!"`)
+	expect(t, m, `"!" is not a move; ? lists the keys`)
 }
 
 // TestTypingEarly checks that if the beginning of a name is refused, its end is not played.
@@ -467,7 +490,7 @@ func TestTypingEarly(t *testing.T) {
 	m := start(t, "mnk width=3 height=2 connect=3", nil)
 	keys(t, m, "a1<enter>a2<enter>")
 	keys(t, m, "a1b1<enter>")
-	expect(t, m, `no move starts with "a1b1"`)
+	expect(t, m, `"a1b1" is not a move`)
 	if got := strings.Join(m.Moves(), " "); got != "a1 a2" {
 		t.Error(got)
 	}
@@ -476,9 +499,9 @@ func TestTypingEarly(t *testing.T) {
 		t.Error("a name of two letters is played without Enter")
 	}
 	keys(t, m, "<enter>b2<enter>a")
-	expect(t, m, `no move starts with "a"`)
+	expect(t, m, `"a" is not a move`)
 	keys(t, m, "c1<enter>")
-	expect(t, m, `no move starts with "ac1"`)
+	expect(t, m, `"ac1" is not a move`)
 	keys(t, m, "<backspace><backspace><backspace>c1<enter>")
 	if got := strings.Join(m.Moves(), " "); got != "a1 a2 b1 b2 c1" {
 		t.Error(got)
@@ -486,7 +509,7 @@ func TestTypingEarly(t *testing.T) {
 	// If all names have one digit, nothing needs to be cleared.
 	m = start(t, three, nil)
 	keys(t, m, "0000")
-	expect(t, m, `no move starts with "0"`)
+	expect(t, m, `"0" is not a move`)
 	keys(t, m, "1")
 	if got := strings.Join(m.Moves(), " "); got != "0 0 0 1" {
 		t.Error(got)
@@ -524,7 +547,17 @@ func TestSelecting(t *testing.T) {
 		}
 	}
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 20})
-	expect(t, m, "[")
+	reversed := ""
+	for _, line := range cells(m) {
+		for _, c := range line {
+			if c.Style.Attrs&uv.AttrReverse != 0 {
+				reversed += c.Content
+			}
+		}
+	}
+	if reversed != "T9*a1 T9" { // on the board, and in the list
+		t.Errorf("%q is reversed", reversed)
+	}
 	keys(t, m, "<down><enter>")
 	if m.Moves()[0] != "a2" {
 		t.Error(m.Moves())
@@ -606,32 +639,31 @@ func TestWatchUndo(t *testing.T) {
 	m := start(t, three, func(o *Options) { o.Seats = watching })
 	keys(t, m, "uu")
 	thinking := m.key(press("<space>"))
-	if !m.thinking || thinking == nil {
+	if !m.Thinking() || thinking == nil {
 		t.Fatal("no machine thinks")
 	}
 	keys(t, m, "u")
 	perform(t, m, thinking)
-	if got := len(m.History().Names()); got != 6 || m.thinking || !m.Waits() {
-		t.Errorf("after %d moves, thinking: %v, waiting: %v, want 6, and nothing to go on", got, m.thinking, m.Waits())
+	if got := len(m.History().Names()); got != 6 || m.Thinking() || !m.Waits() {
+		t.Errorf("after %d moves, thinking: %v, waiting: %v, want 6, and nothing to go on", got, m.Thinking(), m.Waits())
 	}
 	expect(t, m, "X (machine) is paused: Space resumes")
 	keys(t, m, "<space>")
 	expect(t, m, "a tie after 9 moves")
 }
 
-// TestNewGame checks the four choices of a new game.
+// TestNewGame checks the choices of a new game.
 func TestNewGame(t *testing.T) {
 	for _, tt := range []struct {
 		keys  string
 		seats [2]bool
 		moves int
 	}{
-		{"1", *youFirst, 0}, {"<enter>", *youFirst, 0}, {"2", *youSecond, 1}, {"<down><enter>", *youSecond, 1},
-		{"3", *twoPeople, 0}, {"4", *watching, 9}, {"<up><enter>", *watching, 9}, {"9<esc>", *youFirst, 0},
-		{"30n<up><enter>", *youSecond, 1}, {"30n<esc>", *twoPeople, 1},
+		{"1", *youFirst, 0}, {"<enter>", *youFirst, 0}, {"2", *youSecond, 1}, {"3", *twoPeople, 0}, {"4", *watching, 9}, {"9<esc>", *youFirst, 0},
+		{"30n<enter>", *twoPeople, 0}, {"30n2", *youSecond, 1}, {"30n<esc>", *twoPeople, 1},
 	} {
 		m := start(t, three, func(o *Options) { o.Seats = nil })
-		expect(t, m, "1  you move first")
+		expect(t, m, " 1     you move first\n")
 		keys(t, m, tt.keys)
 		if m.People != tt.seats || len(m.Moves()) != tt.moves || m.mode != playing {
 			t.Errorf("%s: %v, %v, mode %d", tt.keys, m.People, m.Moves(), m.mode)
@@ -650,20 +682,8 @@ func TestLevels(t *testing.T) {
 		keys(t, m, tt.keys)
 		expect(t, m, "machine: "+tt.words)
 	}
-	for _, tt := range []struct {
-		table bool
-		own   player.Level
-		first string
-		all   int
-	}{
-		{false, player.Level{}, "machine:time=1s", 12}, {true, player.Level{}, "machine:level=perfect", 11},
-		{true, player.Level{Depth: 4}, "machine:depth=4", 12}, {false, player.Level{Time: time.Hour}, "machine:time=1h0m0s", 12},
-		{true, player.Levels()[4], "machine:level=club", 11},
-	} {
-		all, first := levels(tt.table, tt.own)
-		if all[first].String() != tt.first || len(all) != tt.all {
-			t.Errorf("%+v: %d of %+v", tt, first, all)
-		}
+	if m := start(t, three, func(o *Options) { o.Table, o.Level, o.Seats = solved.Table(t, o.Game), player.Level{}, youFirst }); m.levels[m.level] != player.Strongest() {
+		t.Errorf("the first level with a table is %+v", m.levels[m.level])
 	}
 }
 
@@ -729,11 +749,11 @@ func TestPractise(t *testing.T) {
 // another one.
 func TestPractiseAfter(t *testing.T) {
 	m := start(t, three, nil)
-	m.Analysing, m.settings.Analyse = false, false
+	m.Analysing = false
 	keys(t, m, "01010p<esc>")
 	expect(t, m, "X has won after 5 moves")
-	if !m.Analysing || m.settings.Analyse {
-		t.Errorf("analysing %v, chosen %v", m.Analysing, m.settings.Analyse)
+	if !m.Analysing {
+		t.Error("a practice does not begin an analysis")
 	}
 	keys(t, m, "up")
 	expect(t, m, "Mistake 1 of 1.")
@@ -750,7 +770,7 @@ func TestPractiseAfter(t *testing.T) {
 func clickOn(t *testing.T, m *model, what any) tea.Cmd {
 	t.Helper()
 	if at, ok := what.(board.Place); ok {
-		what = linkTo(at)
+		what = fmt.Sprintf("square %d %d", at.X, at.Y)
 	}
 	for y, line := range cells(m) {
 		for x, c := range line {
@@ -778,7 +798,7 @@ func TestPaths(t *testing.T) {
 		return m
 	}
 	m := clicked("mills men=3", board.Place{X: 0, Y: 0}, board.Place{X: 4, Y: 4}, board.Place{X: 0, Y: 2}, board.Place{X: 2, Y: 4})
-	for _, line := range []string{" a       b       c ", " 3   W───────.───────. ", " │   ╲   │   ╱   │ ", " 1               1 "} {
+	for _, line := range []string{" a       b       c ", " 3   W───────.───────. ", " │   ╲   │   ╱   │ ", " 1               1"} {
 		expect(t, m, line)
 	}
 	clickOn(t, m, board.Place{X: 0, Y: 4})
@@ -796,7 +816,7 @@ func TestPaths(t *testing.T) {
 func TestMouse(t *testing.T) {
 	at := func(m *model, what any) tea.Cmd { return clickOn(t, m, what) }
 	m := start(t, three, nil)
-	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, "move:0", "key:U"} {
+	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, "move 0", "key U"} {
 		perform(t, m, at(m, what))
 	}
 	if got := strings.Join(m.Moves(), " "); got != "1 2 0" || len(m.History().Names()) != 2 {
@@ -834,15 +854,10 @@ func TestMouse(t *testing.T) {
 	}
 	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
 	expect(t, m, "there is no move")
-	perform(t, m, at(m, "key:N"))
-	perform(t, m, at(m, "key:3"))
+	perform(t, m, at(m, "key N"))
+	perform(t, m, at(m, "key 3"))
 	if m.mode != playing || len(m.Moves()) != 0 {
 		t.Error(m.mode, m.Moves())
-	}
-	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
-	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
-	if m.selected != 1 {
-		t.Error(m.selected)
 	}
 }
 
@@ -851,26 +866,26 @@ func TestHelp(t *testing.T) {
 	m := start(t, three, nil)
 	m.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
 	keys(t, m, "?")
-	expect(t, m, "longer one with Enter\n")
-	keys(t, m, strings.Repeat("<down>", 38))
-	expect(t, m, "* ?      the best move; nothing known\n          yet\n")
+	expect(t, m, " ? help        left      select a move\n Q quit        right     to the right\n")
+	keys(t, m, strings.Repeat("<down>", 10))
+	expect(t, m, " A name of one character is played at\n once, a longer one with Enter. Several\n")
 	keys(t, m, strings.Repeat("<down>", 200))
-	expect(t, m, "  0 1 2 3 4 5 6\n Esc closes") // the end of the rules
+	expect(t, m, "  0 1 2 3 4 5 6\n esc back") // the end of the rules
 	keys(t, m, "<up><up>")
 	if strings.Contains(text(m), "0 1 2 3") {
 		t.Error("up does nothing")
 	}
-	end := m.scroll
+	end := m.page.YOffset()
 	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelUp})
-	if m.scroll >= end || m.mode != helping {
-		t.Error("the wheel does nothing", m.scroll, m.mode)
+	if m.page.YOffset() >= end || m.mode != helping {
+		t.Error("the wheel does nothing", m.page.YOffset(), m.mode)
 	}
 	keys(t, m, "<esc>0")
 	if m.mode != playing || len(m.Moves()) != 1 {
 		t.Error(m.mode, m.Moves())
 	}
 	keys(t, m, "?")
-	m.Update(tea.MouseClickMsg{X: 1, Y: 1, Button: tea.MouseLeft})
+	clickOn(t, m, "key esc")
 	if m.mode != playing {
 		t.Error("a click does not close the help")
 	}
@@ -888,14 +903,14 @@ func TestFiles(t *testing.T) {
 	keys(t, m, "<enter>")
 	expect(t, m, "saved in")
 	keys(t, m, "0s<enter>n1o<enter>")
-	if m.message != "human against machine:depth=8, from "+name || len(m.Moves()) != 4 || m.People != *youFirst || m.History().Turn() != game.First {
+	if m.message != "the last game of "+name || len(m.Moves()) != 4 || m.People != *youFirst || m.History().Turn() != game.First {
 		t.Error(m.message, m.Moves(), m.People)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil || strings.Count(string(text), "result none adjourned") != 2 || strings.Count(string(text), "treereduce games 1") != 1 {
 		t.Errorf("%s, %v", text, err)
 	}
-	again := start(t, three, func(o *Options) { o.Load = name })
+	again := start(t, three, func(o *Options) { o.Load, o.Seats = name, nil })
 	if len(again.Moves()) != 4 || again.mode != playing {
 		t.Error(again.Moves(), again.mode)
 	}
@@ -923,13 +938,12 @@ func TestFilesRefused(t *testing.T) {
 		{"oother<enter>", "other: expected " + three + ", found mnk width=3 height=3 connect=3"},
 		{"onone<enter>", "open none: no such file or directory"},
 		{"snone/such<enter>", "open none/such: no such file or directory"},
-		{"o<enter>", "expected the name of a file"},
 		{"oempty<esc>", ""},
 		{"sempty<enter>", "saved in empty"},
 		{"sother<enter>", "saved in other"},
 	} {
 		m := start(t, three, nil)
-		keys(t, m, tt.keys[:1]+"<ctrl+u>"+tt.keys[1:])
+		keys(t, m, tt.keys[:1]+tt.keys[1:])
 		if m.message != tt.message || m.mode != playing {
 			t.Errorf("%s: %q, want %q", tt.keys, m.message, tt.message)
 		}
@@ -944,22 +958,20 @@ func TestProgress(t *testing.T) {
 	m := newModel(Options{Game: solved.Game(t, "connectn width=8 height=7 connect=4"), Seats: twoPeople})
 	defer m.close()
 	m.Analysing = true
-	cmd := m.arrive()
-	for reports := 0; reports < 2; { // of one step
+	sent := make(chan tea.Msg, 1000)
+	m.send = func(msg tea.Msg) { sent <- msg }
+	for cmd := m.arrive(); len(sent) == 0; {
 		if m.advice.Time > 10*time.Second {
 			t.Fatal("no search reported its work")
 		}
-		before, msg := m.advice.Nodes, cmd().(advised)
-		if reports++; msg.more == nil {
-			reports = 0
-		}
-		if _, cmd = m.Update(msg); reports == 1 && m.advice.Nodes <= before {
-			t.Errorf("%d positions after %d", m.advice.Nodes, before)
-		}
-		if reports > 0 {
-			expect(t, m, "by search, "+numfmt.Short(float64(m.advice.Nodes))+" positions")
-		}
+		_, cmd = m.Update(cmd())
 	}
+	m.advice.Nodes = 0
+	m.Update(<-sent)
+	if m.advice.Nodes == 0 {
+		t.Error("no positions")
+	}
+	expect(t, m, " ahead, "+numfmt.Number(m.advice.Nodes))
 }
 
 // TestLate checks that background work for an earlier position is cancelled and its results
@@ -970,7 +982,7 @@ func TestLate(t *testing.T) {
 	defer m.close()
 	cmd := m.arrive()
 	ctx, turn := m.ctx, m.turn
-	if !m.thinking {
+	if !m.Thinking() {
 		t.Fatal("the machine does not think")
 	}
 	done := make(chan tea.Msg)
@@ -986,14 +998,15 @@ func TestLate(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it goes on")
 	}
-	m.Update(moved{turn: turn, name: "3"})
-	m.Update(advised{turn: turn, advice: analysis.Report{Best: 2}})
-	if len(m.Moves()) != 0 || m.advice.Best == 2 {
-		t.Error("its result is used", m.Moves(), m.advice.Best)
+	m.Update(result{turn, func() tea.Cmd { return m.play("3") }})
+	if len(m.Moves()) != 0 {
+		t.Error("its result is used", m.Moves())
 	}
-	m.key(press("2"))
-	m.Update(moved{turn: m.turn, err: errors.New("tired")})
-	expect(t, m, "the machine cannot move: tired")
+	m.search = func(context.Context, game.Position, search.Limit) (search.Result, error) {
+		return search.Result{}, errors.New("tired")
+	}
+	perform(t, m, m.key(press("2")))
+	expect(t, m, "machine: tired")
 	expect(t, m, "X (machine) is paused")
 }
 
@@ -1002,9 +1015,10 @@ func TestLate(t *testing.T) {
 func TestTableFails(t *testing.T) {
 	tab := solved.Table(t, solved.Game(t, three))
 	tab.Close()
-	m := start(t, three, func(o *Options) { o.Table, o.TableName, o.Level, o.Seats = tab, "there", player.Level{}, youSecond })
+	m := start(t, three, func(o *Options) { o.Table, o.Level, o.Seats = tab, player.Level{}, youSecond })
 	keys(t, m, "a")
-	expect(t, m, "by search:")
+	expect(t, m, "Search: ")
+	expect(t, m, "already closed.")
 	if len(m.Moves()) != 1 {
 		t.Error(m.Moves())
 	}
@@ -1060,14 +1074,30 @@ func TestControlCharacters(t *testing.T) {
 	}
 }
 
-// TestFileName checks that a file name can be edited, that text replaces one that is only offered, and that Backspace edits it.
+// TestFileNameStays checks that a move of the machine does not clear a file name that is being typed.
+func TestFileNameStays(t *testing.T) {
+	m := start(t, three, func(o *Options) { o.Seats, o.Level.Depth = youFirst, 2 })
+	move := m.key(press("0"))
+	keys(t, m, "sab")
+	perform(t, m, move)
+	if m.input.Value() != "ab" || m.mode != naming || len(m.Moves()) != 2 {
+		t.Error(m.input.Value(), m.mode, m.Moves())
+	}
+	keys(t, m, "<esc>1<backspace>")
+	if m.input.Value() != "" || m.message != "" && m.bad {
+		t.Error(m.input.Value(), m.message)
+	}
+}
+
+// TestFileName checks that a file name can be edited, and that one is offered.
 func TestFileName(t *testing.T) {
 	m := start(t, three, nil)
 	for _, tt := range []struct{ keys, name string }{
-		{"s", "games.txt"}, {"s<backspace>x", "games.txx"}, {"sab<left>c", "acb"}, {"sab<ctrl+u>d e", "d e"}, {"o", "d e"}, {"o<left>f", "d fe"},
+		{"s", ""}, {"sab<backspace>x", "ax"}, {"sab<left>c", "acb"}, {"sab<ctrl+u>d e", "d e"}, {"o", ""},
 	} {
 		keys(t, m, tt.keys)
-		if got := m.prompt.Value(); got != tt.name || m.mode != naming {
+		expect(t, m, cmp.Or(tt.name, "games.txt"))
+		if got := m.input.Value(); got != tt.name || m.mode != naming {
 			t.Errorf("%s: %q, want %q", tt.keys, got, tt.name)
 		}
 		keys(t, m, "<esc>")

@@ -1,12 +1,15 @@
 package tui
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/play/internal/lines"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/session"
@@ -49,8 +53,8 @@ func (p *page) do(t *testing.T, action string) {
 	}
 }
 
-// TestViews plays the same moves, takes the same ones back, asks for a hint, and practises the same mistake in a session, on
-// this screen, on the page and, as far as that can, in line mode, and compares what they say.
+// TestViews plays the same moves, takes the same ones back, asks for a hint, reviews the game, and practises the same mistake in a
+// session, on this screen, on the page and in line mode, and compares what they say.
 func TestViews(t *testing.T) {
 	g := solved.Game(t, three)
 	m, s := start(t, three, nil), session.New(player.NewHistory(g), [2]bool{true, true})
@@ -76,7 +80,7 @@ func TestViews(t *testing.T) {
 			keys(t, m, action)
 			p.do(t, "move "+action)
 		}
-		expect(t, m, "    "+s.State()+"\n")
+		expect(t, m, " "+s.State()+"\n")
 		if p.State != s.State() {
 			t.Errorf("the page says %q, want %q", p.State, s.State())
 		}
@@ -84,19 +88,17 @@ func TestViews(t *testing.T) {
 	if end := "X has won after 5 moves"; s.State() != end {
 		t.Errorf("%q, want %q", s.State(), end)
 	}
-	if got := prompts(t, typed.String()); got != want.String() {
-		t.Errorf("line mode:\n%s\nwant\n%s", got, want.String())
-	}
-
 	m.Update(tea.WindowSizeMsg{Width: 250, Height: 30}) // so that nothing is wrapped
 	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
 	h := s.History()
+	typed.WriteString("review\n")
 	judgments := analysis.Review(g, h.Names(), 0, must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t))
 	p.do(t, "analyse")
 	expect(t, m, session.Judged(h, judgments))
 	if p.Review.Judged != session.Judged(h, judgments) {
 		t.Errorf("the page says %q, want %q", p.Review.Judged, session.Judged(h, judgments))
 	}
+	want.WriteString(session.Judged(h, judgments) + "\n")
 	mistakes := p.Review.Mistakes
 	for i, j := range judgments {
 		if !j.Mistake {
@@ -108,12 +110,15 @@ func TestViews(t *testing.T) {
 			t.Fatalf("the page says %v, want %q", mistakes, text)
 		}
 		mistakes = mistakes[1:]
+		fmt.Fprintf(&want, "move %d: %s\n", i+1, session.Mistake(h, i, j))
 	}
+	typed.WriteString("practise\n")
 	must.OK(t, s.Practise(judgments))
 	keys(t, m, "P")
 	p.do(t, "practise")
-	for _, name := range []string{"", "1", "2"} {
+	for _, name := range []string{"", "1", "1", "0"} {
 		if name != "" {
+			typed.WriteString(name + "\n")
 			must.OK(t, s.Play(name))
 			keys(t, m, name)
 			p.do(t, "move "+name)
@@ -121,24 +126,30 @@ func TestViews(t *testing.T) {
 		task, verdict := s.Asked(z.LookUp(h.Position()))
 		expect(t, m, task)
 		expect(t, m, verdict)
+		want.WriteString(cmp.Or(verdict, task) + "\n")
 		if got := strings.TrimSpace(p.Practice.Asked); got != strings.TrimSpace(task+"\n"+verdict) {
 			t.Errorf("the page says %q, want %q, %q", got, task, verdict)
 		}
 	}
+	s.Next(z.LookUp(h.Position()))
+	task, _ := s.Asked(analysis.Report{})
+	want.WriteString(task + "\n")
+	if got := lineMode(t, z, typed.String()); got != want.String() {
+		t.Errorf("line mode:\n%s\nwant\n%s", got, want.String())
+	}
 }
 
-// prompts returns what line mode prints for two people before each line that they type.
-func prompts(t *testing.T, typed string) string {
-	var out bytes.Buffer
+// lineMode returns what line mode prints for two people who type lines, without boards, moves and questions.
+func lineMode(t *testing.T, z *analysis.Analyzer, typed string) string {
+	var out strings.Builder
 	console := player.NewConsole(strings.NewReader(typed), &out)
-	console.Undo, console.Hint = true, func(context.Context, *player.History) (string, error) { return "2", nil }
-	seats := [2]referee.Seat{{Name: "A", Player: player.NewHuman(console)}, {Name: "B", Player: player.NewHuman(console)}}
-	must.Get(referee.Rules{}.Play(t.Context(), solved.Game(t, three), seats, nil))(t)
-	var lines []string
-	for line := range strings.Lines(out.String()) {
-		if !strings.HasPrefix(line, "taken back: ") {
-			lines = append(lines, line)
-		}
+	series := lines.Series{Humans: [2]bool{true, true}, Console: console, Out: &out, Analyzer: func() (*analysis.Analyzer, error) { return z, nil }}
+	for i := range series.Entrants {
+		series.Entrants[i] = referee.Entrant{Name: "human", New: func(context.Context) (player.Player, error) { return player.NewHuman(console), nil }}
 	}
-	return strings.Join(lines, "")
+	if err := series.Play(t.Context(), solved.Game(t, three)); err != io.EOF {
+		t.Error(err)
+	}
+	others := regexp.MustCompile(`(?m)^(help lists .*|looking for .*|human wins .*| [.XO] .*| 0 1 2|. \(human\): .*|taken back: .*|Play again.*)\n`)
+	return others.ReplaceAllString(out.String(), "")
 }

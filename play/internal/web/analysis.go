@@ -1,17 +1,13 @@
 package web
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
-	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/search"
 )
@@ -147,14 +143,8 @@ type reportJSON struct {
 func reportOf(at *state, r analysis.Report) reportJSON {
 	g, turn := at.g.g, at.History().Turn()
 	out := reportJSON{
-		Worth: worthOf(g, r.Position, turn, r.Worth), Said: session.Capital(player.Who(g, turn)) + ": not known yet", Moves: map[string]*worthJSON{}, Order: []string{},
-		Line: append([]string{}, r.Line...), Summary: r.Summary(g), Source: sourceOf(r), Done: r.Done || r.Table, Practice: practiceOf(at, r),
-	}
-	switch {
-	case r.Known:
-		out.Said = session.Capital(player.Who(g, turn)) + ": " + out.Worth.Text
-	case r.Depth > 0:
-		out.Said = "Estimate: " + out.Worth.Text
+		Worth: worthOf(g, r.Position, turn, r.Worth), Said: at.Said(r), Moves: map[string]*worthJSON{}, Order: []string{},
+		Line: append([]string{}, r.Line...), Summary: r.Summary(g), Source: session.Source(r), Done: r.Done || r.Table, Practice: practiceOf(at, r),
 	}
 	if r.Best >= 0 {
 		out.Best = r.Moves[r.Best].Name
@@ -171,29 +161,6 @@ func reportOf(at *state, r analysis.Report) reportJSON {
 		out.Summary = strings.TrimSpace(out.Summary + " " + why + ".")
 	}
 	return out
-}
-
-// sourceOf tells where a report comes from.
-func sourceOf(r analysis.Report) string {
-	text := ""
-	switch {
-	case r.Table:
-		return "From the table."
-	case r.Book && r.Done:
-		text = "From the opening book."
-	default:
-		text = fmt.Sprintf("Search: %s ahead, %s positions", numfmt.Count(r.Depth, "move"), numfmt.Number(r.Nodes))
-		if r.Time > 0 {
-			text += fmt.Sprintf(", %s a second", numfmt.Short(float64(r.Nodes)/r.Time.Seconds()))
-		}
-		if !r.Done {
-			text += " …"
-		}
-	}
-	if r.Trouble != "" {
-		text += " " + session.Capital(r.Trouble) + "."
-	}
-	return text
 }
 
 // events returns the handler that answers with the events that send sends about a game, and an
@@ -298,7 +265,7 @@ func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit t
 		if known = err == nil && report.Known; known {
 			s.keep(g, report)
 		}
-		return cmp.Or(err, ctx.Err())
+		return err
 	})
 	return known, err
 }

@@ -90,7 +90,7 @@ func TestArranged(t *testing.T) {
 			}
 			status, body := get(t, at+url.Values{"board": {strings.Join(rows, "\n")}, "turn": {strconv.Itoa(int(g.ToMove(p)))}}.Encode())
 			var v viewJSON
-			if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 || v.Text != string(g.AppendText(nil, p)) || len(v.Place) == 0 {
+			if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 || v.Text != string(g.AppendText(nil, p)) || len(v.Look.Place) == 0 {
 				t.Fatalf("%s: %q: status %d, %v: %s", spec, g.AppendText(nil, p), status, err, body)
 			}
 		}

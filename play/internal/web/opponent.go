@@ -1,11 +1,14 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -32,16 +35,14 @@ func (s *Server) chosen(r *Request, at *state, level string) (move string, err e
 	} else if at.Thinking() {
 		limit = 0
 	}
-	if l.Perfect {
-		move = player.Known(at.g.table(), at.g.book, h.Position())
-	}
-	if move == "" {
-		err = s.withSlot(r.Context(), at.g, func(sl *slot) (err error) {
-			move, err = player.NewLevel(sl.searcher, nil, l, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
+	searching := func(ctx context.Context, p game.Position, l search.Limit) (found search.Result, err error) {
+		err = s.withSlot(ctx, at.g, func(sl *slot) (err error) {
+			found, err = sl.searcher.Search(ctx, p, l)
 			return err
 		})
+		return found, err
 	}
-	return move, err
+	return player.NewLevel(l, at.g.table(), at.g.book, searching, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
 }
 
 // table returns the table of a game; nil if there is none.

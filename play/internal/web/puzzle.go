@@ -68,9 +68,11 @@ func (s *Server) puzzle(r *Request) (any, error) {
 const mostDays = 1000
 
 // dailyPuzzle returns a puzzle of the day. It follows from the game, the value of its initial position and the date, so that
-// it is the same everywhere, whatever the files of the table.
+// it is the same everywhere, whatever the files of the table. A puzzle belongs either to even or to odd days, the first two that
+// a Finder of the game finds to one each: if there are two puzzles, those of two days in a row differ.
 func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band int) (*train.Puzzle, error) {
-	if _, err := time.Parse(time.DateOnly, date); err != nil {
+	day, err := time.Parse(time.DateOnly, date)
+	if err != nil {
 		return nil, badRequest(fmt.Errorf("date %q: expected a date such as 2006-01-02", date))
 	}
 	key := g.g.Spec() + " " + date
@@ -84,18 +86,40 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 	if err != nil {
 		return nil, err
 	}
-	sum := fnv.New64a()
-	fmt.Fprint(sum, key, " ", int(start))
-	err = s.withFinder(ctx, g, sum.Sum64(), func(f *train.Finder) error {
-		for _, b := range train.Bands() {
-			p, err := f.Near(ctx, b.Lowest, b.Highest)
-			if err == train.ErrNone && len(found) > 0 { // there are few puzzles
-				p, err = found[len(found)-1], nil
-			}
+	var first []*train.Puzzle
+	err = s.withFinder(ctx, g, hash(g.g.Spec(), int(start)), func(f *train.Finder) error {
+		for len(first) < 2 {
+			p, err := f.Next(ctx, 1, train.Grades)
 			if err != nil {
 				return err
 			}
-			found = append(found, p)
+			first = append(first, p)
+		}
+		return nil
+	})
+	if err != nil && (err != train.ErrNone || len(first) == 0) {
+		return nil, err
+	}
+	odd := uint64(day.Unix()/(24*60*60)) % 2
+	own := first[int(odd)%len(first)]
+	last := own
+	err = s.withFinder(ctx, g, hash(key, int(start)), func(f *train.Finder) error {
+		f.Skip = func(canonical game.Position) bool {
+			for _, p := range first {
+				if game.CanonicalOf(g.g, p.Report.Position) == canonical {
+					return p != own
+				}
+			}
+			return hash(canonical)%2 != odd
+		}
+		for _, b := range train.Bands() {
+			p, err := f.Near(ctx, b.Lowest, b.Highest)
+			if err == nil {
+				last = p
+			} else if err != train.ErrNone {
+				return err
+			}
+			found = append(found, last) // again, if there are few puzzles
 		}
 		return nil
 	})
@@ -111,20 +135,29 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 	return found[band], nil
 }
 
+// hash returns a number that follows from values, everywhere the same.
+func hash(of ...any) uint64 {
+	sum := fnv.New64a()
+	fmt.Fprint(sum, of...)
+	return sum.Sum64()
+}
+
 // anotherPuzzle returns a puzzle that follows from a seed. without are the IDs of those that it does not return.
 func (s *Server) anotherPuzzle(ctx context.Context, g *served, b train.Band, seed, without string) (p *train.Puzzle, err error) {
 	n, err := strconv.ParseUint(seed, 10, 64)
 	if err != nil {
 		return nil, badRequest(fmt.Errorf("seed %q: expected a number", seed))
 	}
-	err = s.withFinder(ctx, g, n, func(f *train.Finder) error {
-		for id := range strings.FieldsFuncSeq(without, func(r rune) bool { return r == ',' }) {
-			n, err := strconv.ParseUint(id, 10, 64)
-			if err != nil {
-				return badRequest(fmt.Errorf("without %s: expected numbers with commas between them", player.Quoted(without)))
-			}
-			f.Skip(n)
+	known := make(map[game.Position]bool)
+	for id := range strings.FieldsFuncSeq(without, func(r rune) bool { return r == ',' }) {
+		position, err := strconv.ParseUint(id, 10, 64)
+		if err != nil {
+			return nil, badRequest(fmt.Errorf("without %s: expected numbers with commas between them", player.Quoted(without)))
 		}
+		known[position] = true
+	}
+	err = s.withFinder(ctx, g, n, func(f *train.Finder) error {
+		f.Skip = func(canonical game.Position) bool { return known[canonical] }
 		p, err = f.Near(ctx, b.Lowest, b.Highest)
 		return err
 	})
@@ -190,7 +223,7 @@ func (s *Server) answer(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, wrong := analysis.MistakeOf(g.g, p, before, after)
+	_, _, wrong := analysis.MistakeOf(g.g, p, before, after)
 	after.Value = g.g.Values().Before(after.Value)
 	text := move + ": " + after.Text(g.g, p)
 	if then := best.Explain(g.g).String(); then != "" {

@@ -3,11 +3,13 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -95,6 +97,35 @@ func TestPuzzle(t *testing.T) {
 	}
 	if len(all) < 7 { // the puzzles of a day do not depend on those of another one, so that two can be the same
 		t.Errorf("9 puzzles of 3 days are %d different ones", len(all))
+	}
+}
+
+// TestDaysInRow checks that the puzzles of two days in a row differ, also in games with two or three puzzles, unless there is only one.
+func TestDaysInRow(t *testing.T) {
+	specs := map[string]int{ // the number of their puzzles, or a part of them
+		"connectn width=3 height=1 connect=2": 2, "connectn width=4 height=3 connect=2": 2, "connectn width=4 height=4 connect=2": 2, "connectn width=3 height=2 connect=3": 3,
+		"mancala pits=2 stones=1": 3, "mnk width=4 height=1 connect=2": 4, "connectn width=3 height=3 connect=3": 12, "quickcross width=4 height=1 connect=2": 1,
+	}
+	server := serve(t, slices.Collect(maps.Keys(specs))...)
+	for spec, several := range specs {
+		id, variant := idOf(spec)
+		var before []string
+		all := map[string]bool{}
+		for day := range 20 {
+			date := time.Date(1969, 12, 22+day, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			var now []string
+			for _, b := range train.Bands() {
+				p := ask[puzzleJSON](t, server.URL+"/puzzle/"+id+"/"+variant+"?date="+date+"&grade="+b.Name)
+				now, all[p.ID] = append(now, p.ID), true
+			}
+			if several > 1 && slices.ContainsFunc(now, func(id string) bool { return slices.Contains(before, id) }) {
+				t.Errorf("%s, %s: puzzles %v after %v", spec, date, now, before)
+			}
+			before = now
+		}
+		if len(all) < several {
+			t.Errorf("%s: %d puzzles, want at least %d", spec, len(all), several)
+		}
 	}
 }
 

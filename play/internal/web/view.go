@@ -73,9 +73,8 @@ type (
 		Thinking bool              `json:"thinking"` // the page is to ask for the move of a machine
 		Waits    bool              `json:"waits"`    // machines do not move
 		Free     bool              `json:"free"`     // no machine answers a move
-		Picture  pictureJSON       `json:"picture"`
+		Picture  game.Picture      `json:"picture"`
 		Look     game.Look         `json:"look"`
-		Place    []board.Square    `json:"place"`             // what an editor can put on squares
 		Chosen   bool              `json:"chosen"`            // an editor must choose the player to move
 		Last     [][2]int          `json:"last"`              // squares that the last move changed
 		Threats  *threats          `json:"threats,omitempty"` // nil: pieces of no player make a line
@@ -90,14 +89,7 @@ type (
 		Practice *practiceJSON `json:"practice,omitempty"` // nil: there is none
 	}
 	// threats are the squares on which each player would complete a line.
-	threats     [2][][2]int
-	pictureJSON struct {
-		Rows               [][]board.Square `json:"rows"`
-		Above, Below, Left []string
-		Won                [][2]int   `json:"won"`
-		Line               int        `json:"line"`
-		Links              [][][2]int `json:"links"`
-	}
+	threats  [2][][2]int
 	moveJSON struct {
 		Name    string   `json:"name"`
 		Spot    *[2]int  `json:"spot,omitempty"`
@@ -135,11 +127,11 @@ type (
 	}
 	// linePlyJSON is a move of a line.
 	linePlyJSON struct {
-		Move    string         `json:"move"`
-		Turn    int            `json:"turn"`
-		Changed [][2]int       `json:"changed"`
-		Squares []board.Square `json:"squares"` // what is on the squares of Changed after the move
-		Won     [][2]int       `json:"won,omitempty"`
+		Move    string        `json:"move"`
+		Turn    int           `json:"turn"`
+		Changed [][2]int      `json:"changed"`
+		Squares []game.Square `json:"squares"` // what is on the squares of Changed after the move
+		Won     [][2]int      `json:"won,omitempty"`
 	}
 	worthJSON struct {
 		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
@@ -177,7 +169,7 @@ func worthOf(g game.Game, p game.Position, turn game.Player, w analysis.Worth) *
 //	seats     a person, the level of a machine, or adapts, for each side
 //	rival     the level of the machine that gets the side that is not to move when the mode play begins
 //	paused    set if machines wait
-//	resigned  set if the player to move has resigned
+//	resigned  set if the player to move after all moves has resigned
 //	practice  a session.Practice as JSON
 type state struct {
 	*session.Session
@@ -361,22 +353,21 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	v := &viewJSON{
 		Game: at.query(), Text: string(g.AppendText(nil, p)), Turn: int(h.Turn()), State: at.State(), Hint: at.Hint, Can: []string{}, Thinking: at.Thinking(), Waits: at.Waits(),
 		Players: [2]string{player.Who(g, game.First), player.Who(g, game.Second)}, Free: !at.Thinking() && (at.Paused || at.Persons() == 2),
-		Look: g.Info().Look, Picture: pictureOf(g.Picture(p)), Last: [][2]int{}, Moves: []moveJSON{}, Made: len(h.Names()), Labels: labelled(g),
+		Look: g.Info().Look, Picture: g.Picture(p), Last: [][2]int{}, Moves: []moveJSON{}, Made: len(h.Names()), Labels: labelled(g),
 	}
 	for _, action := range []string{"undo", "redo", "hint", "resign", "swap", "pause"} {
 		if at.Can(action) {
 			v.Can = append(v.Can, action)
 		}
 	}
-	v.Place = squaresOf(v.Look.Place)
 	v.Threats = threatsOf(g.Picture(p), v.Look)
 	_, v.Chosen = g.(game.Arranger)
-	end, over := at.End()
+	_, over := at.End()
 	if over {
 		v.Over, v.Review = v.State, s.reviewOf(at, at.Whole())
-		if at.Persons() == 1 {
-			v.Result = words[end.Outcome.For(game.Player(slices.Index(at.People[:], true)))]
-		}
+	}
+	if result, ok := at.Result(); ok {
+		v.Result = words[result]
 	}
 	v.Said = session.Capital(v.State) + "."
 	if n := len(h.Names()); n > 0 {
@@ -444,7 +435,7 @@ func (s *Server) judge(g *served, h *player.History) ([]analysis.Judgment, []ana
 		reports[i] = analysis.Report{Position: h.At(i), Worth: s.worth(g, h.At(i)), Best: -1}
 	}
 	for i := range h.Names() { // only mistakes need lines, and what is known of other moves
-		if _, ok := analysis.MistakeOf(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth); ok {
+		if _, _, wrong := analysis.MistakeOf(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth); wrong {
 			reports[i] = s.begin(g, h.At(i))
 			if next := h.At(i + 1); g.g.Primitive(next) == 0 {
 				reports[i+1].Line = s.begin(g, next).Line
@@ -503,7 +494,7 @@ func (s *Server) line(r *Request) (any, error) {
 		after := g.g.Picture(h.At(i + 1))
 		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: pairs(board.Changes(g.g.Picture(h.At(i)), after)), Won: after.Won}
 		for _, at := range ply.Changed {
-			ply.Squares = append(ply.Squares, squaresOf(after.Rows[at[1]][at[0]:at[0]+1])...)
+			ply.Squares = append(ply.Squares, after.Rows[at[1]][at[0]])
 		}
 		plies = append(plies, ply)
 	}
@@ -532,22 +523,6 @@ func threatsOf(pic game.Picture, look game.Look) *threats {
 	}
 	found := threats(pic.Threats())
 	return &found
-}
-
-func pictureOf(p game.Picture) pictureJSON {
-	out := pictureJSON{Above: p.Above, Below: p.Below, Left: p.Left, Won: p.Won, Line: p.Line, Links: p.Links}
-	for _, row := range p.Rows {
-		out.Rows = append(out.Rows, squaresOf(row))
-	}
-	return out
-}
-
-func squaresOf(row []game.Square) []board.Square {
-	squares := make([]board.Square, len(row))
-	for i, s := range row {
-		squares[i] = board.SquareOf(s)
-	}
-	return squares
 }
 
 func pairs(places []board.Place) [][2]int {

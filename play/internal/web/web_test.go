@@ -140,7 +140,7 @@ func TestReview(t *testing.T) {
 		t.Errorf("after a slow review: %+v, want %+v", r, want)
 	}
 	server = serve(t)
-	if r := review(server); !r.Open || r.Practise || r.Plies[2].Mistake != "" || r.Judged != "X: 2 moves, 0 mistakes. O: 2 moves, 0 mistakes. 4 moves not judged: no value is proven." {
+	if r := review(server); !r.Open || r.Practise || r.Plies[2].Mistake != "" || r.Judged != "X: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven." {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
@@ -201,7 +201,7 @@ func TestLine(t *testing.T) {
 			h := player.NewHistory(g)
 			values := must.Get(url.ParseQuery(query))(t)
 			must.OK(t, playAll(h, values.Get("moves")))
-			rows := pictureOf(g.Picture(h.Position())).Rows
+			rows := g.Picture(h.Position()).Rows
 			for i, ply := range v.Plies {
 				if ply.Turn != int(h.Turn()) {
 					t.Errorf("%s: move %d of side %d", query, i+1, ply.Turn)
@@ -210,7 +210,7 @@ func TestLine(t *testing.T) {
 				for k, at := range ply.Changed {
 					rows[at[1]][at[0]] = ply.Squares[k]
 				}
-				if now := pictureOf(g.Picture(h.Position())); !reflect.DeepEqual(rows, now.Rows) || !reflect.DeepEqual(ply.Won, now.Won) {
+				if now := g.Picture(h.Position()); !reflect.DeepEqual(rows, now.Rows) || !reflect.DeepEqual(ply.Won, now.Won) {
 					t.Errorf("%s, after move %d: %v, want %v", query, i+1, rows, now.Rows)
 				}
 			}
@@ -446,10 +446,10 @@ func TestIndex(t *testing.T) {
 		id, variant, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(found[0][1], "./play/"), "#against=adapts"), "/")
 		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
 		text = html.UnescapeString(regexp.MustCompile(`(?s)<noscript><pre>(.*?)</pre>`).FindStringSubmatch(card)[1])
-		if strings.Contains(card, `<small class="solved">solved</small></a>`) {
+		if strings.Contains(card, `<small class="badge">solved</small></a>`) {
 			marked = append(marked, found[0][1])
 		}
-		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, pictureOf(g.Picture(g.Start())).Rows) || v.Picture.Won != nil || strings.Count(text, "\n") < len(v.Picture.Rows) {
+		if g := solved.Game(t, spec); reflect.DeepEqual(v.Picture.Rows, g.Picture(g.Start()).Rows) || v.Picture.Won != nil || strings.Count(text, "\n") < len(v.Picture.Rows) {
 			t.Errorf("%s: the board is %v\n%s", spec, v.Picture, text)
 		}
 	}
@@ -476,7 +476,7 @@ func TestLimits(t *testing.T) {
 		s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3"+path, nil).WithContext(ctx))
 		return w
 	}
-	if w := ask("?seats=club,person&do=machine"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
+	if w := ask("?seats=perfect,person&do=machine"); w.Code != 503 || !strings.Contains(w.Body.String(), "busy") {
 		t.Errorf("a move without a slot: status %d: %s", w.Code, w.Body)
 	}
 	s.streams = make(chan struct{}) // none may begin

@@ -213,7 +213,7 @@ func TestLaterLine(t *testing.T) {
 	for _, m := range g.Moves(nil, g.Start()) {
 		rows = append(rows, layers.Row{Key: m.To, Word: g.Start()})
 	}
-	slices.SortFunc(rows, layers.CompareRows)
+	layers.SortRows(rows)
 	width := streamfmt.KeyWidth(g.KeyBits())
 	for i, row := range rows {
 		in = streamfmt.AppendRow(in, layers.Row{Key: row.Key, Word: layers.Message(2, 3-i/2)}, layers.Messages, width)

@@ -73,6 +73,11 @@ func TestOutboxFinishError(t *testing.T) {
 		if err := w.Close(nil); !errors.Is(err, errUnclosed) {
 			t.Errorf("%T: %v, want %v", fsys, err, errUnclosed)
 		}
+		must.OK(t, k.outbox.Send(1, Row{}))
+		w.used = 0
+		if w.NewWorker(); len(k.outbox.rows) > 0 {
+			t.Errorf("%T: a row of the job that failed is sent by the next one", fsys)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func TestStates(t *testing.T) {
 			}
 		}
 	}
-	slices.SortFunc(in, layers.CompareRows)
+	layers.SortRows(in)
 	discard := func(*streamfmt.Packer) error { return nil }
 	forward := layers.Rows{Predecessors: in}
 	must.OK(t, layers.NewKernel(step.Possible, g, step.At(tier, 0), outboxOf(g, layers.Predecessors, 100, discard)).Do(&forward))
@@ -181,9 +181,11 @@ func testRandom(t *testing.T, seed uint64, most int) {
 func TestRandomLoops(t *testing.T) {
 	for seed := range uint64(20) {
 		rnd := rand.New(rand.NewPCG(seed, 12))
-		graph := testgames.RandomLayered(rnd, testgames.RandomOptions(rnd))
+		o := testgames.RandomOptions(rnd)
+		o.Positions, o.Long = 600, false
+		graph := testgames.RandomLayered(rnd, o)
 		for _, g := range []game.Game{graph, graph.Backward()} {
-			small := layers.Small{Rows: 1 + rnd.IntN(20), Box: 1 + rnd.IntN(20)}
+			small := layers.Small{Rows: 1 + rnd.IntN(200), Box: 1 + rnd.IntN(200)}
 			dir := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.KeepAll = small, 1+rnd.IntN(3), true })
 			if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
 				t.Errorf("seed %d, %+v: %v", seed, small, err)

@@ -267,6 +267,7 @@ type Loader struct {
 	cells    streamfmt.RowReader
 	touching []int // numbers of cells
 	sorter   sorter
+	alone    bool // Load reads no cell ahead: that of a look-up
 
 	newer, union, wanted, picked []Row // see runs.go
 }
@@ -290,8 +291,11 @@ func (l *Loader) Load(dst []Row, s *Source, in Interval) ([]Row, error) {
 		}
 		err := f.with(func(f *file) (err error) {
 			for _, i := range l.touching {
-				n := len(dst)
-				if dst, err = l.cells.Append(dst, f.pack, f.cells[i:], in.Last); err != nil {
+				n, cells := len(dst), f.cells[i:]
+				if l.alone {
+					cells = cells[:1]
+				}
+				if dst, err = l.cells.Append(dst, f.pack, cells, in.Last); err != nil {
 					return err
 				}
 				if c := &f.cells[i]; c.First < in.First || c.Last > in.Last {

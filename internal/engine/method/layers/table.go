@@ -113,7 +113,7 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 		select {
 		case l = <-t.loaders:
 		default:
-			l = new(Loader)
+			l = &Loader{alone: true}
 		}
 		*rows, err = l.Load(*rows, f, in)
 		select {

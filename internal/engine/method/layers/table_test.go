@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -14,16 +13,16 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
-// TestPartReaderKeeps checks that a partReader caches no more rows than allowed, and finds every successor.
-func TestPartReaderKeeps(t *testing.T) {
-	g := struct{ game.Layered }{must.Get(mnk.New(3, 3, 3))(t)} // without images; its tiers have several cells
+// tableOf returns the table of a game without images, whose tiers have several cells, and its values.
+func tableOf(t *testing.T) (*Table, *storetest.Reads, map[game.Position]game.Value) {
+	g := struct{ game.Layered }{must.Get(mnk.New(3, 3, 3))(t)}
 	right, tiers := gametest.Search(g), make([][]Row, g.Tiers()+1)
 	for p, v := range right {
 		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], Row{Key: p, Word: uint64(v)})
 	}
-	disk, dir := &storetest.Memory{HDFS: true}, "table"
+	disk, dir := &storetest.Reads{FS: &storetest.Memory{HDFS: true}}, "table"
 	for tier, rows := range tiers {
-		slices.SortFunc(rows, func(a, b Row) int { return int(a.Key) - int(b.Key) })
+		SortRows(rows)
 		w := NewPartWriter(must.Get(disk.Create(dir+"/"+jobdir.PartName(tier)))(t), g, tier, Values)
 		must.OK(t, w.Finish(w.Append(rows)))
 	}
@@ -31,7 +30,28 @@ func TestPartReaderKeeps(t *testing.T) {
 	for _, f := range must.Get(jobdir.SealAll(disk, dir))(t) {
 		files.Tiers = append(files.Tiers, stored.Tier{Name: f.Name, Sealed: []store.SealedFile{f}})
 	}
-	tab := OpenTable(g, files)
+	return OpenTable(g, files), disk, right
+}
+
+// TestLookupReads checks that a look-up reads the cell of the position, and no other.
+func TestLookupReads(t *testing.T) {
+	tab, disk, _ := tableOf(t)
+	defer tab.Close()
+	cells := must.Get(tab.tier(6))(t).files[0].cells
+	for _, c := range cells {
+		before := disk.Bytes.Load()
+		if _, ok, err := tab.Lookup(c.First); !ok || err != nil {
+			t.Errorf("%#x: %v, %v", c.First, ok, err)
+		}
+		if n := disk.Bytes.Load() - before; n != int64(c.Length) || len(cells) < 2 {
+			t.Errorf("%d bytes of %d cells were read, want %d", n, len(cells), c.Length)
+		}
+	}
+}
+
+// TestPartReaderKeeps checks that a partReader caches no more rows than allowed, and finds every successor.
+func TestPartReaderKeeps(t *testing.T) {
+	tab, _, right := tableOf(t)
 	defer tab.Close()
 	tab.Interval, tab.keep = 100, 1600
 	parts := must.Get(tab.Parts())(t)

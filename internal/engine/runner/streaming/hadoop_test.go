@@ -349,7 +349,7 @@ func testBlockLost(t *testing.T, s *site) {
 		t.Errorf("exit status %d, want 1 and the block: %s", code, out)
 	}
 	again := s.resume(t, small, g.data, twoJobs)
-	if !regexp.MustCompile(`/data_first6/_part-00000\.pack: block 1 of 1 is lost: no data node has it: run again\n`).MatchString(again) {
+	if !regexp.MustCompile(`/data_first6/_part-00000\.pack: block 1 of 1 is lost: no data node has it: the job runs again\n`).MatchString(again) {
 		t.Errorf("the second run does not say that it made data_first6 again: %s", again)
 	}
 }
@@ -560,7 +560,7 @@ func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
 	if err := <-attended; err != nil {
 		t.Error(err)
 	}
-	if strings.Contains(out, "run again") {
+	if strings.Contains(out, "runs again") {
 		t.Errorf("the job is not adopted: %s", out)
 	}
 }

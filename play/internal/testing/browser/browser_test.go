@@ -235,8 +235,16 @@ func TestBrowser(t *testing.T) {
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 		tab.run(chromedp.KeyEvent("3"))
 		tab.wait(`document.querySelectorAll('.piece').length === 2`) // the machine has moved
-		tab.run(press("#rules summary"))
+		const rules = `document.querySelector('#rules').checkVisibility() + ' ' + document.activeElement.id`
+		tab.run(press("[popovertarget=rules]"))
+		tab.wait(rules + ` === 'true rules'`)
 		tab.want(`document.querySelector('#rules pre').textContent.includes('0 1 2 3 4 5 6')`, "true")
+		tab.run(chromedp.KeyEvent("3"), chromedp.KeyEvent(kb.Escape)) // the key is no move
+		tab.wait(`!document.querySelector('#rules').checkVisibility() && document.activeElement.textContent === 'How to play'`)
+		tab.run(chromedp.KeyEvent("4"))
+		const third = `(new URLSearchParams(location.search).get('moves') ?? '').split(',')[2]`
+		tab.wait(third + ` !== undefined`)
+		tab.want(third, "4")
 	})
 
 	t.Run("start without scripts", func(t *testing.T) {
@@ -271,7 +279,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 		"mills/9?moves=a1,d2,d1,b2,g1xb2,f4,d3,d5", "dobutsu/regular?moves=Cb3b2,Ec1b2,C*a3", "quixo/4?moves=a1-a4,b1-a1,c1-d1,a2-a1", "teeko/standard?moves=c3,c4,d3,b3,d4"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
 		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "practice": solved + "?moves=0,0,3,1,2", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
-		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0"}
+		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
 		pages[id] = "/play/" + game
@@ -299,6 +307,9 @@ func testPages(t *testing.T, browser context.Context, address string) {
 						tab.run(press("#practise"))
 						tab.wait(`document.activeElement.id === 'practice'`)
 						tab.run(chromedp.KeyEvent("3"), chromedp.WaitVisible("#why-wrong"))
+					}
+					if name == "rules" {
+						tab.run(press("[popovertarget=rules]"), chromedp.WaitVisible("#rules pre"))
 					}
 					if name == "threats" { // the browser keeps this setting
 						tab.run(press("#threats"))

@@ -312,6 +312,8 @@ func testPractice(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('.ghost').length === 12`)
 	tab.run(chromedp.KeyEvent(kb.Escape))
 	tab.want(`document.querySelectorAll('.ghost').length + `+focus, "0practice")
+	tab.run(chromedp.KeyEvent("3"))
+	tab.wait(shown + ` === 'Mistake 1 of 3.` + wins + ` 3 is wrong, try 2: lose in 12. Try another move. 0 Show why,Skip,Stop'`)
 	tab.run(chromedp.KeyEvent("0"))
 	tab.wait(shown + ` === 'Mistake 1 of 3.` + wins + ` 0 is right: win in 11. 4 Next,Stop'`)
 	tab.wait(focus + ` === 'next'`)
@@ -467,11 +469,13 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	}
 	tab.want(square, "move 0") // column 1 is full
 	for path, names := range map[string]string{
-		"/play/dobutsu/regular":     "column b, row 3, chick of L: move Cb3b2\ncolumn b, row 2, chick of l: move Cb3b2",
+		"/play/dobutsu/regular":     "column b, row 2, chick of the second player: move Cb3b2\ncolumn b, row 3, chick of the first player: move Cb3b2",
 		"/play/mills/3?moves=a1,a2": "column a, beside the board, 2: 7 moves\nmove a3",
 	} {
 		open(t, browser, address+path).want(`[...document.querySelectorAll('#board .target')].map(e => e.ariaLabel).slice(0, 2).sort((a, b) => b.length - a.length).join('\n')`, names)
 	}
+	open(t, browser, address+"/play/dobutsu/regular?moves=Cb3b2,Ec1b2").want(`document.querySelector('#board svg').getAttribute('aria-label').split('; ')[2] + ' ' + document.querySelector('#state').textContent`,
+		"giraffe of the second player lion of the second player . Second played Ec1b2. First to move.")
 	tab.run(chromedp.KeyEvent("2"))
 	tab.wait(moves + ` === '1,1,1,1,2'`)
 	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)

@@ -124,6 +124,8 @@ func TestAnswers(t *testing.T) {
 	x, y := tab.middle(`.target[y="1"][data-moves="` + wrong + `"]`)
 	tab.run(chromedp.MouseClickXY(x, y))
 	tab.wait(asked + `.startsWith('Wrong: ` + wrong + `: ') && ` + asked + `.endsWith(' Try another move.')`)
+	tab.run(chromedp.MouseClickXY(x, y))
+	tab.wait(asked + `.startsWith('Wrong, try 2: ` + wrong + `: ')`)
 	tab.want(mistakes, "0 2026-12-01")
 	tab.run(chromedp.Focus(`#board [role=button][aria-label="move `+right+`"]`), chromedp.KeyEvent(kb.Enter))
 	tab.wait(asked + `.startsWith('Right: ` + right + `: ') && ` + asked + `.endsWith(' It comes again on 2026-12-01.')`)

@@ -11,10 +11,10 @@ const nameOf = text => names[text] ?? text;
 export function edit(view, board, tools) {
   const picture = structuredClone(view.picture);
   picture.won = null;
-  let chosen = view.place[0].text === '.' ? 1 : 0; // a piece first, not the empty square
+  let chosen = view.look.place[0].text === '.' ? 1 : 0; // a piece first, not the empty square
 
   const put = square => {
-    const { text, owner } = view.place[chosen];
+    const { text, owner } = view.look.place[chosen];
     if (text === '+1' || text === '-1') square.text = String(Math.max(0, Number(square.text) + Number(text)));
     else [square.text, square.owner] = [text, owner || square.owner];
   };
@@ -28,7 +28,7 @@ export function edit(view, board, tools) {
     }));
     replace(board, svg);
   };
-  const buttons = view.place.map(({ text }, i) => {
+  const buttons = view.look.place.map(({ text }, i) => {
     const button = document.createElement('button');
     button.type = 'button';
     button.textContent = nameOf(text);

@@ -188,14 +188,14 @@ function render() {
     const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, threats: settings.threats && values ? view.threats : null };
     replace($('board'), drawBoard(drawn, values ? report.moves : null, values ? report.best : view.hint, line?.made ? closeLine : choose));
   }
-  const owned = view.look.pieces?.['*'] !== 'number' && [...view.place, ...view.picture.rows.flat()].some(square => square.owner); // pieces have colours
+  const owned = view.look.pieces?.['*'] !== 'number' && [...view.look.place ?? [], ...view.picture.rows.flat()].some(square => square.owner); // pieces have colours
   view.players.forEach((name, i) => {
     $(`name${i}`).textContent = capital(name);
     $(`name${i}`).className = owned ? ['first', 'second'][i] : '';
   });
   listPasses(line?.made ? [] : view.moves, name => choose([name]));
   $('editor').hidden = !editing;
-  $('edit').hidden = !view.place.length;
+  $('edit').hidden = !view.look.place;
   $('edit').setAttribute('aria-expanded', editing !== null);
   $('state').textContent = line?.made ? said(view, line) : view.said;
   for (const id of ['undo', 'redo', 'hint', 'resign', 'swap']) $(id).disabled = !view.can.includes(id);
@@ -434,7 +434,7 @@ addEventListener('keydown', e => {
     if (e.key === 'Enter' && e.target.closest('#moves, #best, #chooser')) e.preventDefault();
     return;
   }
-  if (!view || editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select')) return;
+  if (!view || editing || e.ctrlKey || e.altKey || e.metaKey || e.target.closest('input, select, #rules')) return;
   if (clicks.length && e.key === 'Escape') {
     clicks = [];
     render();

@@ -55,12 +55,14 @@ async function answer(move) {
   const found = await get('/answer', { ...Object.fromEntries(new URLSearchParams(puzzle.play)), move });
   if (puzzle === current) clicks = [];
   if (!found) return render();
-  const right = found.right && move !== '';
+  const right = found.right && move !== '', tries = puzzle.tries ??= [];
+  const nth = tries.includes(move) ? `, try ${tries.length + 1}` : ''; // the words differ, so that a screen reader says them again
+  tries.push(move);
   answered(puzzle.play, right, puzzle.daily);
   puzzle.solved = found.right ? found.moves : null;
   const due = load().mistakes[`${game}?${puzzle.play}`]?.due;
   const again = puzzle.solved && due ? ` It comes again on ${due}.` : '';
-  $('asked').textContent = `${!move ? 'The answer is' : right ? 'Right:' : 'Wrong:'} ${found.text}.${right || !move ? again : ' Try another move.'}`;
+  $('asked').textContent = `${!move ? 'The answer is' : `${right ? 'Right' : 'Wrong'}${nth}:`} ${found.text}.${right || !move ? again : ' Try another move.'}`;
   render();
 }
 

@@ -202,7 +202,7 @@ func (f *filter) reduceRows(name string, in io.Reader) error {
 			r.cuts = append(r.cuts, in)
 		}
 	}
-	r.shard, err = newShard(f.o.Create, f.g, f.o.Tier, writes, f.o.Part, f.pairs || f.o.ByHand, f.pairs)
+	r.shard, err = newShard(f.o.Create, f.g, f.o.Tier, writes, f.o.Part, forms{part: f.pairs || f.o.ByHand, table: f.pairs})
 	switch {
 	case err != nil:
 	case f.pairs:

@@ -8,18 +8,17 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // withImages replaces the positions by those with all their images, which have the same values. Workers sort up to most rows
-// at a time into a file, which create creates. It stays open; its name may be removed.
-func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, workers, most int, create createFunc, fsys store.FS, name string) error {
+// at a time into a file, which create creates and f names. It stays open; its name may be removed.
+func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, workers, most int, create createFunc, f *file) error {
 	of.all = slices.DeleteFunc(of.all, func(i tierInterval) bool { return i.Rows == 0 })
 	if len(of.all) == 0 {
 		return nil
 	}
-	w := NewOutboxWriter(func() (io.WriteCloser, error) { return create(name) }, g, Values)
+	w := NewOutboxWriter(func() (io.WriteCloser, error) { return create(f.name) }, g, Values)
 	outboxes := make(chan *Outbox, workers)
 	for range workers {
 		o := new(Outbox)
@@ -55,7 +54,7 @@ func (of *tableRows) withImages(ctx context.Context, g game.Symmetric, workers, 
 	if err := w.Finish(err); err != nil {
 		return err
 	}
-	f, err := (&file{fsys: fsys, name: name, g: g, sent: true}).open()
+	f, err = f.open()
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (t *intervals) First(i int) game.Position { return t.of[i].First }
 func (w *inlineWork) NewChunk() *chunk { return reuse(&w.chunks, &w.taken) }
 
 func (w *inlineWork) NewShard(number int) (inline.Shard[*chunk], error) {
-	return newShard(w.Create, w.m.g, w.Tier, w.writes, number, !w.OnlyTable(), w.OnlyTable())
+	return newShard(w.Create, w.m.g, w.Tier, w.writes, number, forms{part: !w.OnlyTable(), table: w.OnlyTable()})
 }
 
 func (w *inlineWork) Count(c *chunk) { w.Stats.Records += c.records(w.writes) }
@@ -231,7 +231,7 @@ func (f *inlineFinal) withImages(ctx context.Context, g game.Symmetric) error {
 	}
 	of, tier := &tableRows{g: g, tier: func(int) (*Source, error) { return f.all, nil }}, f.InputTier(0)
 	of.add(tier, pieceRows, f.all)
-	if err := of.withImages(ctx, g, plan.Workers, plan.outbox, f.FS.Create, f.FS, path.Join(f.Output, imagesName)); err != nil {
+	if err := of.withImages(ctx, g, plan.Workers, plan.outbox, f.FS.Create, &file{fsys: f.FS, name: path.Join(f.Output, imagesName), g: g, sent: true}); err != nil {
 		return err
 	}
 	if f.all, err = of.tier(tier); err != nil {

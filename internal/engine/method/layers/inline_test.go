@@ -39,7 +39,7 @@ func TestShardErrors(t *testing.T) {
 			return nil, errUnclosed
 		}
 		return closer(func() { closed++ }), nil
-	}, g, 0, Writes{Shards: true, States: true}, 0, true, false)
+	}, g, 0, Writes{Shards: true, States: true}, 0, forms{part: true})
 	if !errors.Is(err, errUnclosed) || closed != 1 {
 		t.Errorf("no file of states: %v, %d files are closed", err, closed)
 	}

@@ -333,28 +333,8 @@ func (k *decide) Do(r *Rows) error {
 		case state.Value() == 0 && k.name != step.Values:
 			state, err = k.receive(p, state, received)
 		}
-		if err != nil {
-			return err
-		}
-		k.Positions++
-		v := state.Value()
-		if k.name != step.Begin {
-			k.Finished++
-			r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
-			if k.tier > 0 {
-				err = k.sendBack(p, from, v, false)
-			}
-		} else {
-			if v != 0 {
-				k.Finished++
-				err = k.sendBack(p, from, v, true)
-			}
-			for _, row := range from { // those that are still needed
-				if row.Word != p && (v == 0 || k.tierOf(row.Word) < k.tier) {
-					r.Predecessors = append(r.Predecessors, row)
-				}
-			}
-			r.States = append(r.States, Row{Key: p, Word: uint64(state)})
+		if err == nil {
+			err = k.write(r, p, state, from)
 		}
 		if err != nil {
 			return err
@@ -369,6 +349,38 @@ func (k *decide) Do(r *Rows) error {
 	return nil
 }
 
+// write writes what is decided of a position, and sends its value to predecessors.
+func (k *decide) write(r *Rows, p game.Position, state State, predecessors []Row) error {
+	k.Positions++
+	v := state.Value()
+	if k.name != step.Begin {
+		k.Finished++
+		r.Values = append(r.Values, Row{Key: p, Word: uint64(v)})
+		if k.tier == 0 {
+			return nil
+		}
+		return k.sendBack(p, predecessors, v, false)
+	}
+	if v != 0 {
+		k.Finished++
+		if err := k.sendBack(p, predecessors, v, true); err != nil {
+			return err
+		}
+	}
+	for _, row := range predecessors { // those that are still needed, in the memory of all
+		if row.Word != p && (v == 0 || k.tierOf(row.Word) < k.tier) {
+			r.Predecessors = append(r.Predecessors, row)
+		}
+	}
+	r.States = append(r.States, Row{Key: p, Word: uint64(state)})
+	return nil
+}
+
+// isMessage reports whether a message may have a value, of a number of moves.
+func (k *decide) isMessage(v game.Value, times int) bool {
+	return v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && k.draws && times > 0
+}
+
 // receive returns the state of an open position after the messages from later tiers. In a tier with inner moves, it sends
 // what is due.
 func (k *decide) receive(p game.Position, state State, messages []Row) (State, error) {
@@ -376,7 +388,7 @@ func (k *decide) receive(p game.Position, state State, messages []Row) (State, e
 	received, lost, longest, won, tied := 0, 0, state.lost(), state.won(), int(state/tiedBit&1)
 	for _, m := range messages {
 		v, times := ValueOf(m.Word), TimesOf(m.Word)
-		if !(v.Valid() && v.Remoteness() < game.MaxRemoteness || v == 0 && k.draws && times > 0) {
+		if !k.isMessage(v, times) {
 			return 0, &PositionError{k.g, p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
 		}
 		plies := v.Remoteness() + 1

@@ -227,11 +227,11 @@ func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images boo
 	of, err := t.rows(wanted)
 	g, symmetric := t.g.(game.Symmetric)
 	if images = images && symmetric; images && err == nil {
-		var file *os.File // in the directory of the data, if it can be written
-		if file, err = store.CreateTemp(t.files.Temporary(), "images-*"+jobdir.Suffix); err == nil {
-			create := func(string) (io.WriteCloser, error) { return file, nil }
-			err = of.withImages(ctx, g, runtime.GOMAXPROCS(0), imageRows, create, store.Local{}, file.Name())
-			os.Remove(file.Name())
+		var temp *os.File // in the directory of the data, if it can be written
+		if temp, err = store.CreateTemp(t.files.Temporary(), "images-*"+jobdir.Suffix); err == nil {
+			create := func(string) (io.WriteCloser, error) { return temp, nil }
+			err = of.withImages(ctx, g, runtime.GOMAXPROCS(0), imageRows, create, &file{fsys: store.Local{}, name: temp.Name(), g: g, sent: true})
+			os.Remove(temp.Name())
 		}
 	}
 	if err != nil {

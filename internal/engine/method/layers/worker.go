@@ -61,9 +61,11 @@ func (c *chunk) records(w Writes) int64 {
 // A shard is the files that a reducer writes, beside messages.
 type shard []*PartWriter
 
-// newShard creates the files of reducer i: of its rows, of those in the form of the table, and of states, as far as the job
-// writes them.
-func newShard(create createFunc, g game.Game, tier int, writes Writes, i int, part, table bool) (s shard, err error) {
+// forms are the forms in which a reducer writes the rows of its shard: as a part of the directory, and for the table.
+type forms struct{ part, table bool }
+
+// newShard creates the files of reducer i: of its rows in some forms, and of states, as far as the job writes them.
+func newShard(create createFunc, g game.Game, tier int, writes Writes, i int, of forms) (s shard, err error) {
 	add := func(wanted bool, name string, kind Kind) *PartWriter {
 		if !wanted || err != nil {
 			return nil
@@ -76,8 +78,8 @@ func newShard(create createFunc, g game.Game, tier int, writes Writes, i int, pa
 		s = append(s, w)
 		return w
 	}
-	add(writes.Shards && part, jobdir.PartName(i), writes.Shard)
-	if w := add(writes.Shards && table && writes.Shard == Values, jobdir.ShardName(jobdir.TablePart, i), Values); w != nil {
+	add(writes.Shards && of.part, jobdir.PartName(i), writes.Shard)
+	if w := add(writes.Shards && of.table && writes.Shard == Values, jobdir.ShardName(jobdir.TablePart, i), Values); w != nil {
 		w.chunk.SetCoded()
 	}
 	if add(writes.States, statesName(i), States); err != nil {

@@ -93,11 +93,10 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 	if err := r.prepare(g); err != nil {
 		return err
 	}
-	reports, err := r.analyzer.AssessAll(ctx, h.Positions(), r.time)
+	judgments, err := r.analyzer.Judge(ctx, h, p.Opening, r.time)
 	if err := command.Stopped(ctx, err); err != nil {
 		return err
 	}
-	judgments := analysis.Review(g, p.Moves, p.Opening, reports)
 	if r.json {
 		return json.NewEncoder(out).Encode(reviewJSON(n, p, h, judgments))
 	}

@@ -46,17 +46,20 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	return r, context.Cause(ctx)
 }
 
-// AssessAll returns the reports of the positions of a play, each as Assess finds it. It begins with the last
-// one, because the search keeps what it finds in later positions for earlier ones.
-func (z *Analyzer) AssessAll(ctx context.Context, play []game.Position, limit time.Duration) ([]Report, error) {
-	reports := make([]Report, len(play))
-	for i, p := range slices.Backward(play) {
+// JudgeTime is the usual limit of Judge.
+const JudgeTime = 300 * time.Millisecond
+
+// Judge reviews the moves of a play, of which the first ones were given, by what Assess finds of each position within
+// limit. It begins with the last one, because the search keeps what it finds in later positions for earlier ones.
+func (z *Analyzer) Judge(ctx context.Context, h *player.History, given int, limit time.Duration) ([]Judgment, error) {
+	reports := make([]Report, len(h.Positions()))
+	for i, p := range slices.Backward(h.Positions()) {
 		var err error
 		if reports[i], err = z.Assess(ctx, p, limit); err != nil {
 			return nil, err
 		}
 	}
-	return reports, nil
+	return Review(h.Game(), h.Names(), given, reports), nil
 }
 
 // A Judgment is a move of a play and what it led to.

@@ -307,8 +307,7 @@ func TestTurningPoint(t *testing.T) {
 	z, values := New(g, solved.Table(t, g), nil, search.Options{}), gametest.Search(g)
 	who := func(p game.Player) string { return player.Who(g, p) }
 	turning := func(h *player.History) (string, []Judgment) {
-		reports := must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t)
-		judgments := Review(g, h.Names(), 0, reports)
+		judgments := must.Get(z.Judge(t.Context(), h, 0, 0))(t)
 		return TurningPoint(h, judgments, who), judgments
 	}
 	for play, want := range map[string]string{

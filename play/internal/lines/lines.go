@@ -88,22 +88,16 @@ func (t *Series) hint(ctx context.Context, h *player.History) (string, error) {
 	return r.Moves[r.Best].Name, nil
 }
 
-// judgeTime is the time of the search of each position of a game that is over, and valuesTime that of the values of the moves at
-// a mistake that is practised.
-const (
-	judgeTime  = 300 * time.Millisecond
-	valuesTime = 5 * time.Second
-)
+// valuesTime is the time of the search of the values of the moves at a mistake that is practised.
+const valuesTime = 5 * time.Second
 
 // after asks what to do after a game until that is another game, or none.
 func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, people [2]bool) (again bool, err error) {
-	h := player.NewHistory(g)
-	for _, name := range played.Moves {
-		if err := h.Play(name); err != nil {
-			return false, err
-		}
+	s, err := session.Continue(g, played, people)
+	if err != nil {
+		return false, err
 	}
-	s := session.New(h, people)
+	h := s.History()
 	var z *analysis.Analyzer
 	var judgments []analysis.Judgment
 	for {
@@ -116,11 +110,9 @@ func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, 
 				return false, err
 			}
 			fmt.Fprintf(t.Out, "looking for mistakes in %s\n", numfmt.Count(len(h.Names()), "move"))
-			reports, err := z.AssessAll(ctx, h.Positions(), judgeTime)
-			if err != nil {
+			if judgments, err = z.Judge(ctx, h, 0, analysis.JudgeTime); err != nil {
 				return false, err
 			}
-			judgments = analysis.Review(g, h.Names(), 0, reports)
 		}
 		if answer == 3 {
 			if err := t.practise(ctx, z, s, judgments); err != nil {

@@ -83,11 +83,9 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 				return standings, verdict, err
 			}
 		}
-		h := player.NewHistory(m.Game)
-		for _, name := range p.Moves {
-			if err := h.Play(name); err != nil {
-				return standings, verdict, err
-			}
+		h, err := p.History(m.Game)
+		if err != nil {
+			return standings, verdict, err
 		}
 		// Without an opening, a pair is what the players made of it.
 		if key := gameKey(p, game.Player(n%2)); len(opening) > 0 {

@@ -82,6 +82,17 @@ type Played struct {
 	abandoned [2]bool // the player has not returned from Move
 }
 
+// History makes the moves again.
+func (p Played) History(g game.Game) (*player.History, error) {
+	h := player.NewHistory(g)
+	for _, name := range p.Moves {
+		if err := h.Play(name); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
 // Fault reports whether the play ended by a fault of the loser.
 func (p Played) Fault() bool { return p.Reason == Illegal || p.Reason == Failed || p.Reason == Late }
 

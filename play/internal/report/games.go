@@ -29,12 +29,11 @@ func (r Report) games(rows []Row) ([]finished, error) {
 	known := make(map[game.Position]analysis.Report)
 	var all []finished
 	for _, p := range r.Played {
-		f := finished{Played: p, places: [2]int{places[p.Players[0]], places[p.Players[1]]}, history: player.NewHistory(r.Game)}
-		for _, name := range p.Moves {
-			if err := f.history.Play(name); err != nil {
-				return nil, err
-			}
+		h, err := p.History(r.Game)
+		if err != nil {
+			return nil, err
 		}
+		f := finished{Played: p, places: [2]int{places[p.Players[0]], places[p.Players[1]]}, history: h}
 		if r.Judge != nil {
 			if err := f.judge(r.Judge, known); err != nil {
 				return nil, err

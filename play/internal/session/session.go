@@ -39,11 +39,9 @@ func Continue(g game.Game, p referee.Played, people [2]bool) (*Session, error) {
 	if p.Game != g.Spec() {
 		return nil, fmt.Errorf("expected %s, found %s", g.Spec(), p.Game)
 	}
-	h := player.NewHistory(g)
-	for _, name := range p.Moves {
-		if err := h.Play(name); err != nil {
-			return nil, err
-		}
+	h, err := p.History(g)
+	if err != nil {
+		return nil, err
 	}
 	s := New(h, people)
 	s.Resigned = p.Reason == referee.Resigned
@@ -102,14 +100,12 @@ func (s *Session) Waits() bool {
 
 // Thinking reports whether it is the turn of a machine that does not wait.
 func (s *Session) Thinking() bool {
-	_, over := s.End()
-	return !over && !s.People[s.h.Turn()] && !s.Waits()
+	return !s.Over() && !s.People[s.h.Turn()] && !s.Waits()
 }
 
 // MayMove reports whether a person is to move.
 func (s *Session) MayMove() bool {
-	_, over := s.End()
-	return !over && s.person(s.h.Turn()) && !s.Thinking()
+	return !s.Over() && s.person(s.h.Turn()) && !s.Thinking()
 }
 
 // Play makes a move; in a practice, it tries it. The moves that were taken back remain available if the first of them is
@@ -253,7 +249,6 @@ func (s *Session) Do(action string) error {
 // Can reports whether it makes sense to undo, redo, swap, pause, hint, resign or practise.
 func (s *Session) Can(action string) bool {
 	made := len(s.h.Names())
-	_, over := s.End()
 	switch action {
 	case "undo":
 		return made > 0
@@ -262,9 +257,9 @@ func (s *Session) Can(action string) bool {
 	case "swap":
 		return s.Persons() == 1
 	case "pause":
-		return !over && (s.Persons() == 0 || s.Persons() == 1 && (s.Analysing || s.Paused || !s.People[s.h.Turn()] && s.Waits()))
+		return !s.Over() && (s.Persons() == 0 || s.Persons() == 1 && (s.Analysing || s.Paused || !s.People[s.h.Turn()] && s.Waits()))
 	case "practise":
-		return over || s.Practice != nil
+		return s.Over() || s.Practice != nil
 	case "hint":
 		return s.MayMove()
 	case "resign":

@@ -181,8 +181,7 @@ func TestPractice(t *testing.T) {
 	for _, name := range []string{"0", "0", "3", "1", "2"} {
 		must.OK(t, h.Play(name))
 	}
-	reports := must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t)
-	judgments := analysis.Review(g, h.Names(), 0, reports)
+	judgments := must.Get(z.Judge(t.Context(), h, 0, 0))(t)
 	if got, want := session.Judged(h, judgments), "X: 3 moves, 2 mistakes. O: 2 moves, 1 mistake. The turning point was move 5, X 2, the last of 3 mistakes: it loses in 4, then 1 threatens 1 and 2; 1 was best and wins in 11 (1 0 0 1 1 3 …)."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

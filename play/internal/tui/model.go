@@ -223,17 +223,13 @@ func (m *model) advise() tea.Cmd {
 	})
 }
 
-// judgeTime is the time of the search of each position of a play that is over.
-const judgeTime = 300 * time.Millisecond
-
 // judge finds the mistakes of a play that is over.
 func (m *model) judge() tea.Cmd {
 	return m.later(func(ctx context.Context, h *player.History) func() tea.Cmd {
-		reports, err := m.analyzer.AssessAll(ctx, h.Positions(), judgeTime)
+		judged, err := m.analyzer.Judge(ctx, h, 0, analysis.JudgeTime)
 		if err != nil {
 			return func() tea.Cmd { m.show("", err); return nil }
 		}
-		judged := analysis.Review(h.Game(), h.Names(), 0, reports)
 		return func() tea.Cmd { m.judged = judged; return nil }
 	})
 }

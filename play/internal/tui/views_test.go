@@ -92,7 +92,7 @@ func TestViews(t *testing.T) {
 	z := analysis.New(g, solved.Table(t, g), nil, search.Options{})
 	h := s.History()
 	typed.WriteString("review\n")
-	judgments := analysis.Review(g, h.Names(), 0, must.Get(z.AssessAll(t.Context(), h.Positions(), 0))(t))
+	judgments := must.Get(z.Judge(t.Context(), h, 0, 0))(t)
 	p.do(t, "analyse")
 	expect(t, m, session.Judged(h, judgments))
 	if p.Review.Judged != session.Judged(h, judgments) {

@@ -362,7 +362,7 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	}
 	v.Threats = threatsOf(g.Picture(p), v.Look)
 	_, v.Chosen = g.(game.Arranger)
-	_, over := at.End()
+	over := at.Over()
 	if over {
 		v.Over, v.Review = v.State, s.reviewOf(at, at.Whole())
 	}

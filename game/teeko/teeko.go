@@ -38,7 +38,7 @@ const (
 	size   = 5 // rows and columns
 	stones = 4 // of a player, and squares of a goal
 
-	maxPlies = 200 // of a play: with best play, a win takes at most 60
+	maxPlies = 200 // a longer play is a draw; with best play, a win takes at most 60
 )
 
 //go:embed rules.txt

@@ -82,7 +82,7 @@ type Tier struct {
 	Low       float64 `json:"low"` // a 95 % interval; both are equal to Positions if that is exact
 	High      float64 `json:"high"`
 	Images    float64 `json:"images,omitempty"` // of its positions, these among them, if they are canonical ones
-	Stored    float64 `json:"stored,omitempty"` // of its positions, if the table stores fewer
+	Stored    float64 `json:"stored,omitempty"` // the positions that the table stores, if these are fewer
 	Slots     float64 `json:"slots,omitempty"`  // of its bitmaps
 	Ranges    float64 `json:"ranges,omitempty"` // that contain its positions
 	Moves     float64 `json:"moves,omitempty"`  // of its positions

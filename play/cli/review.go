@@ -63,7 +63,7 @@ type reviewer struct {
 	notices  *log.Logger
 	spec     string
 	analyzer *analysis.Analyzer
-	table    *table.Table // of the analyzer; nil: there is none
+	table    *table.Table // the table that the analyzer reads; nil: there is none
 }
 
 // prepare makes the analyzer of a game.

@@ -121,10 +121,8 @@ func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, 
 			continue
 		}
 		fmt.Fprintln(t.Out, session.Judged(h, judgments))
-		for i, j := range judgments {
-			if j.Mistake {
-				fmt.Fprintf(t.Out, "move %d: %s\n", i+1, session.Mistake(h, i, j))
-			}
+		for _, mistake := range session.Mistakes(h, judgments) {
+			fmt.Fprintln(t.Out, mistake)
 		}
 	}
 }

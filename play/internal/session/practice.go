@@ -44,6 +44,16 @@ func Mistake(h *player.History, at int, j analysis.Judgment) string {
 	return fmt.Sprintf("%s played %s", Capital(player.Who(h.Game(), h.Mover(at))), j.Text(h.Game(), h.At(at)))
 }
 
+// Mistakes describes the mistakes of a play, each with the number of its move: "move 3: X played 3: win in 9 → lose in 12".
+func Mistakes(h *player.History, judgments []analysis.Judgment) (all []string) {
+	for i, j := range judgments {
+		if j.Mistake {
+			all = append(all, fmt.Sprintf("move %d: %s", i+1, Mistake(h, i, j)))
+		}
+	}
+	return all
+}
+
 // A Practice lets people look for better moves where a play has mistakes: in one position after the other.
 type Practice struct {
 	Plies []int         `json:"plies"` // the numbers of moves before the mistakes

@@ -202,10 +202,8 @@ func (m *model) panel(width int) string {
 		say(quiet, "looking for mistakes …")
 	default:
 		say(quiet, session.Judged(m.History(), m.judged))
-		for i, j := range m.judged {
-			if j.Mistake {
-				say(losing, fmt.Sprintf("move %d: %s", i+1, session.Mistake(m.History(), i, j)))
-			}
+		for _, mistake := range session.Mistakes(m.History(), m.judged) {
+			say(losing, mistake)
 		}
 	}
 	return stack(parts...)

@@ -68,7 +68,7 @@ type inlineWork struct {
 	balanced     *mirror.Balanced // nil: the output has no balanced positions
 
 	deduce block.Deducer // nil: the output is no table with compact blocks
-	form   form          // of the output
+	form   form          // the form of the output
 
 	kept   *Cache // gets the output, for the next job; nil: it does not stay in memory
 	shards []*Writer

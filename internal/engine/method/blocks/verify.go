@@ -56,7 +56,7 @@ func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool
 // A pass checks a tier: the forward pass by the step Possible, and the backward pass by Solve.
 type pass struct {
 	*Table
-	name  string // of the step
+	name  string // the name of the step
 	tier  int
 	cache *Cache           // has blocks of the tier before it or after it, which sends messages
 	value *[256]game.Value // by score

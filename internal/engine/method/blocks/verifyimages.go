@@ -25,7 +25,7 @@ const claimsMemory = 128 << 20
 // claims of some ranges.
 type imageCheck struct {
 	mu    sync.Mutex
-	bytes int // of claims
+	bytes int // the size of known
 	known map[uint64]rangeClaims
 	later []uint64 // ranges whose claims did not fit
 }

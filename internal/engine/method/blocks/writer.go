@@ -34,8 +34,8 @@ func (c *Chunk) Add(b *block.Block) {
 // counts for itself and its mirror image.
 type form struct {
 	g      game.Tiered
-	deduce block.Deducer    // of compact blocks; nil: they are not compact
-	model  *streamfmt.Model // of compact blocks with all values
+	deduce block.Deducer    // makes blocks compact; nil: they are not
+	model  *streamfmt.Model // codes the values of compact blocks; nil: they have only those of terminal positions
 }
 
 // outputForm returns the form of the output of a step. The blocks of a game.Deduced are compact if the step comes before Solve.

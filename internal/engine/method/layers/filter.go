@@ -30,7 +30,7 @@ type filter struct {
 	*step.Writer
 	g      game.Game
 	o      step.Options
-	limit  int  // of rows in memory, and in the outbox
+	limit  int  // the most rows in memory, and in the outbox
 	pairs  bool // mapper and reducer exchange pairs, see mapInputs, and a shard is a packed file
 	check  rowCheck
 	sorter sorter

@@ -47,7 +47,7 @@ type Rows struct {
 	Edges func(decided []Row, do func(i int, row Row) error) error
 }
 
-// of returns the rows of a kind: of what a job receives, or of what it writes as its shards.
+// of returns the rows of a kind that a job receives, or writes as its shards.
 func (r *Rows) of(kind Kind) *[]Row {
 	switch kind {
 	case Messages:
@@ -84,7 +84,7 @@ func NewKernel(name string, g game.Game, at step.Stage, out *Outbox) Kernel {
 type kernel struct {
 	step.Counters
 
-	name       string // of the step
+	name       string // the name of the step
 	g          game.Game
 	values     game.Values
 	layered    game.Layered    // nil: one tier
@@ -99,7 +99,7 @@ type kernel struct {
 	loops      bool
 	draws      bool // play from the tier may never end
 	out        *Outbox
-	fresh      []Row // of positions that were asked for
+	fresh      []Row // new positions; in decide, the states that the rules give
 	moves      []game.Move
 	next       []game.Successor
 	tiers      []int // by index in next, the tier

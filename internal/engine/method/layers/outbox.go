@@ -44,8 +44,8 @@ type Outbox struct {
 // the chunk.
 func (o *Outbox) Reset(g game.Game, kind Kind, most int, emit func(p *streamfmt.Packer) error) {
 	o.kind, o.most, o.emit, o.last, o.recent = kind, max(1, most), emit, game.LastTier(g), 0
-	room := min(o.most, cap(o.rows), cap(o.to))
-	o.rows, o.to, o.stages = o.rows[:0:room], o.to[:0:room], o.stages[:0]
+	n := min(o.most, cap(o.rows), cap(o.to))
+	o.rows, o.to, o.stages = o.rows[:0:n], o.to[:0:n], o.stages[:0]
 	for tier := range o.last + 1 {
 		o.stages = append(o.stages, step.At(tier, 0))
 	}

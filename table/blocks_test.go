@@ -620,7 +620,6 @@ func TestSampleReads(t *testing.T) {
 	reads := &storetest.Reads{FS: store.Local{}}
 	tab := must.Get(table.OpenOf(reads, dir, g))(t)
 	defer tab.Close()
-	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	reads.Bytes.Store(0)
 	const samples = 5
 	for seed := range uint64(samples) {
@@ -633,9 +632,9 @@ func TestSampleReads(t *testing.T) {
 	}
 	reads.Bytes.Store(0)
 	for seed := range uint64(samples) {
-		picked, ok, err := scan.Sample(t.Context(), 1, seed, func(v game.Value) bool { return v.Outcome() != game.SecondWins })
-		if err != nil || !ok || len(picked) != 1 || len(picked[0].Positions) != 1 || picked[0].Values[0].Outcome() == game.SecondWins {
-			t.Fatal(picked, ok, err)
+		picked, err := tab.Sample(t.Context(), 1, seed, table.Selection{Value: func(v game.Value) bool { return v.Outcome() != game.SecondWins }})
+		if err != nil || len(picked) != 1 || len(picked[0].Positions) != 1 || picked[0].Values[0].Outcome() == game.SecondWins {
+			t.Fatal(picked, err)
 		}
 		if v, ok, err := tab.Lookup(picked[0].Positions[0]); v != picked[0].Values[0] || !ok || err != nil {
 			t.Fatal(v, ok, err)
@@ -653,12 +652,12 @@ func TestScanEnds(t *testing.T) {
 	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
 	defer tab.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	scan := must.Get(tab.Scan(ctx, func(int) bool { return true }))(t)
-	r, b := scan.Reader(), new(table.Batch)
-	must.OK(t, r.Read(0, b))
+	scan := must.Get(tab.Scan(ctx, table.Selection{}))(t)
+	read, b := scan.Reader(), new(table.Batch)
+	must.OK(t, read(0, b))
 	cancel()
-	for _, r := range []*table.ScanReader{r, scan.Reader()} {
-		if err := r.Read(scan.Len()/2, b); !errors.Is(err, context.Canceled) {
+	for _, read := range []func(int, *table.Batch) error{read, scan.Reader()} {
+		if err := read(scan.Len()/2, b); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	}
@@ -672,12 +671,12 @@ func TestSampleReadsOnce(t *testing.T) {
 	reads := &storetest.Reads{FS: store.Local{}}
 	tab := must.Get(table.OpenOf(reads, dir, g))(t)
 	defer tab.Close()
-	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
+	scan := must.Get(tab.Scan(t.Context(), table.Selection{}))(t)
 	for _, n := range []uint64{100, 1000, 4000} {
 		reads.Calls.Store(0)
-		picked, ok, err := scan.Sample(t.Context(), n, 1, func(game.Value) bool { return true })
-		if err != nil || !ok {
-			t.Fatalf("a sample of %d: %v, %v", n, ok, err)
+		picked, err := tab.Sample(t.Context(), n, 1, table.Selection{})
+		if err != nil {
+			t.Fatalf("a sample of %d: %v", n, err)
 		}
 		pages := (g.Tiers() + 1) * runtime.GOMAXPROCS(0) // of the index: one for each worker and tier
 		if most := int64(scan.Len()/4 + pages); reads.Calls.Load() > most {

@@ -84,8 +84,7 @@ func TestImages(t *testing.T) {
 			}
 		}
 		for _, images := range []bool{false, true} {
-			scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
-			scan.Images = images
+			scan := must.Get(tab.Scan(t.Context(), Selection{Images: images}))(t)
 			want := slices.DeleteFunc(slices.Clone(inOrder), func(p game.Position) bool { return !images && canonical(g, p) != p })
 			var got []game.Position
 			for b, err := range scan.Batches() {

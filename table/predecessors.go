@@ -78,7 +78,7 @@ func (t *Table) before(p game.Position, do func(game.Position, game.Value)) erro
 	if game.Loops(t.g, end) {
 		end++
 	}
-	scan, err := t.Scan(context.Background(), func(tier int) bool { return tier < end })
+	scan, err := t.Scan(context.Background(), Selection{Tier: func(tier int) bool { return tier < end }})
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,13 @@
 package table
 
 import (
+	"cmp"
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
@@ -20,6 +23,163 @@ import (
 // all its places: its bitmaps are counted, and only the values at the places are decoded. So a
 // sample of N positions reads at most N blocks, times the factor by which the bounds are too
 // large.
+
+// mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
+// there are more batches than that, their number is the maximum.
+const mostPlaces = 4 << 20
+
+// Sample returns n random positions of a selection, all if there are fewer, in a batch for each tier, in the order of keys. All
+// positions have the same probability. The same seed gives the same positions. If reading all positions costs less than drawing
+// some, or the number of those that are wanted is not known, Sample reads all.
+func (t *Table) Sample(ctx context.Context, n, seed uint64, of Selection) ([]Batch, error) {
+	_, symmetric := t.g.(game.Symmetric)
+	_, mirrored := t.g.(game.Mirrored)
+	if !(of.Images && symmetric || of.Canonical && mirrored) {
+		picked, ok, err := t.drawSample(ctx, n, seed, of)
+		if ok || err != nil {
+			return picked, explain(t.g, err)
+		}
+	}
+	return t.readSample(ctx, n, seed, of)
+}
+
+// drawSample is Sample without images. ok is false if reading all positions costs less.
+func (t *Table) drawSample(ctx context.Context, n, seed uint64, of Selection) (picked []Batch, ok bool, err error) {
+	type stratum struct {
+		*bounded
+		tier  int
+		count uint64 // number of wanted positions
+	}
+	var strata []stratum
+	var all, ranges uint64
+	var places float64 // number of places to draw
+	tier := 0
+	parts, err := t.parts()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, part := range parts {
+		for i, f := range part.Files {
+			var count uint64
+			for v, n := range f.Counts {
+				if of.value(v) {
+					count += n
+				}
+			}
+			if of.tier(tier) && count > 0 {
+				file, err := part.bounded(i)
+				if err != nil {
+					return nil, false, err
+				}
+				strata = append(strata, stratum{file, tier, count})
+				all += count
+				places += float64(file.places())
+				ranges += uint64(file.end - file.first)
+			}
+			tier++
+		}
+	}
+	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(ranges), mostPlaces) {
+		return nil, false, nil
+	}
+	pick := newSample(all, n, seed)
+	var first uint64
+	for _, f := range strata {
+		ranges, err := f.draw(ctx, pick.among(first, first+f.count), f.count, pick.random(first), of.value)
+		if err != nil {
+			return nil, false, err
+		}
+		first += f.count
+		var tier []one
+		for _, d := range ranges {
+			for i, p := range d.positions {
+				tier = append(tier, one{position: p, value: d.values[i], tier: f.tier})
+			}
+		}
+		picked = append(picked, batchesOf(tier)...)
+	}
+	return picked, true, nil
+}
+
+// readSample is Sample, and reads all positions: it returns those with the lowest orders.
+func (t *Table) readSample(ctx context.Context, n, seed uint64, of Selection) ([]Batch, error) {
+	images := of.Images
+	of.Images = false // they need not be sorted
+	scan, err := t.Scan(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex // protects all and most
+	var all []one
+	most := uint64(math.MaxUint64)
+	lowest := func() {
+		slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.order, b.order) })
+		all = all[:min(n, uint64(len(all)))]
+	}
+	err = parallel.All(ctx, scan.Len(), func() func(int) error {
+		read, b := scan.Reader(), new(Batch)
+		var found []one
+		same := make([]game.Position, 1)
+		return func(i int) error {
+			if err := read(i, b); err != nil {
+				return err
+			}
+			mu.Lock()
+			limit := most
+			mu.Unlock()
+			found = found[:0]
+			for j, p := range b.Positions {
+				if same[0] = p; images {
+					same = game.ImagesOf(same[:0], t.g, p)
+				}
+				for _, p := range same {
+					if order := mix(p, seed); order <= limit {
+						found = append(found, one{p, b.Values[j], b.Tier, order})
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if all = append(all, found...); n > 0 && uint64(len(all)) >= 2*n {
+				lowest()
+				most = all[n-1].order
+			}
+			return nil
+		}
+	})
+	lowest()
+	return batchesOf(all), err
+}
+
+// A one is a position of a sample. readSample returns those with the lowest orders.
+type one struct {
+	position game.Position
+	value    game.Value
+	tier     int
+	order    uint64
+}
+
+// mix returns a pseudorandom number for a position and a seed. Different positions have different numbers: it is the
+// finalizer of SplitMix64 (Steele, Lea and Flood 2014), which is a bijection.
+func mix(p game.Position, seed uint64) uint64 {
+	z := p + seed*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// batchesOf returns positions as batches by tier, in the order of keys.
+func batchesOf(all []one) (batches []Batch) {
+	slices.SortFunc(all, func(a, b one) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
+	for i, o := range all {
+		if i == 0 || o.tier != all[i-1].tier {
+			batches = append(batches, Batch{Tier: o.tier})
+		}
+		b := &batches[len(batches)-1]
+		b.Positions, b.Values = append(b.Positions, o.position), append(b.Values, o.value)
+	}
+	return batches
+}
 
 // drawRounds is the number of rounds of drawing after which a file must have fewer positions
 // than it records. Each round draws about as many places as are still needed.

@@ -5,8 +5,6 @@ package table
 import (
 	"context"
 	"iter"
-	"slices"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/stored"
@@ -20,162 +18,81 @@ type Batch struct {
 	Values    []game.Value
 }
 
-// A Scan goes through the positions of a table in batches, in the order of tiers and keys. It
-// is safe for concurrent use; each worker has its own reader.
-type Scan struct {
-	// Images means that all images of each position of a game.Symmetric are read. Otherwise, it is the canonical one.
-	// They are sorted first, in a file. Images is set before anything is read.
+// A Selection describes positions of a table. The zero Selection describes those that Table.Counts counts.
+type Selection struct {
+	Tier  func(tier int) bool     // the tiers; nil: all
+	Value func(v game.Value) bool // the values; nil: all
+	// Images means all images of each position of a game.Symmetric; otherwise, it is the canonical one.
 	Images bool
+	// Canonical means only the canonical one of the images of each position, also of a game.Mirrored.
+	Canonical bool
+}
 
+// tier reports whether positions of a tier are described.
+func (of *Selection) tier(n int) bool { return of.Tier == nil || of.Tier(n) }
+
+// value reports whether positions with a value are described.
+func (of *Selection) value(v game.Value) bool { return of.Value == nil || of.Value(v) }
+
+// A Scan goes through positions of a table in batches, in the order of tiers and keys. It is safe for concurrent use; each
+// worker has its own reader.
+type Scan struct {
 	ctx    context.Context // ends reading
-	table  *Table
-	wanted func(tier int) bool
-
-	once   sync.Once
-	stored *stored.Scan // see open
-	err    error
+	g      game.Game
+	of     Selection
+	stored *stored.Scan
 }
 
-// Scan returns a scan of the tiers for which wanted returns true. It fails when ctx ends, also while
-// it sorts the images that a tier does not store.
-func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool) (*Scan, error) {
-	return &Scan{ctx: ctx, table: t, wanted: wanted}, nil
-}
-
-// open returns the scan of the method.
-func (s *Scan) open() (*stored.Scan, error) {
-	s.once.Do(func() { s.stored, s.err = s.table.method.Scan(s.ctx, s.wanted, s.Images) })
-	return s.stored, s.err
+// Scan returns a scan of the positions of a selection. If it has images that the table does not store, they are first sorted in
+// a file. The scan and its readers fail when ctx ends.
+func (t *Table) Scan(ctx context.Context, of Selection) (*Scan, error) {
+	all, err := t.method.Scan(ctx, of.tier, of.Images)
+	return &Scan{ctx, t.g, of, all}, explain(t.g, err)
 }
 
 // Len returns the number of batches.
-func (s *Scan) Len() int {
-	all, err := s.open()
-	if err != nil {
-		return 1 // Read returns the error
-	}
-	return all.Len
-}
+func (s *Scan) Len() int { return s.stored.Len }
 
-// mostPlaces is the maximum number of places that Sample draws, because they are in memory; if
-// there are more batches than that, their number is the maximum.
-const mostPlaces = 4 << 20
-
-// Sample draws n of the positions with wanted values, uniformly at random and without images, and returns them in
-// the order of the scan. The same seed gives the same positions. If reading all batches costs
-// less, Sample returns ok false and no positions.
-func (s *Scan) Sample(ctx context.Context, n, seed uint64, wanted func(game.Value) bool) (picked []Batch, ok bool, err error) {
-	type stratum struct {
-		*bounded
-		tier  int
-		count uint64 // number of wanted positions
-	}
-	var strata []stratum
-	var all, ranges uint64
-	var places float64 // number of places to draw
-	tier := 0
-	parts, err := s.table.parts()
-	if err != nil {
-		return nil, false, err
-	}
-	for _, part := range parts {
-		for i, f := range part.Files {
-			var count uint64
-			for v, n := range f.Counts {
-				if wanted(v) {
-					count += n
-				}
+// Reader returns a function for one worker that reads batch number i into b, reusing its memory. It is fastest in ascending
+// order.
+func (s *Scan) Reader() func(i int, b *Batch) error {
+	read := s.stored.Reader()
+	return func(i int, b *Batch) error {
+		if err := context.Cause(s.ctx); err != nil {
+			return err
+		}
+		if err := read(i, (*stored.Batch)(b)); err != nil {
+			return explain(s.g, err)
+		}
+		n := 0
+		for i, p := range b.Positions {
+			if v := b.Values[i]; s.of.value(v) && (!s.of.Canonical || game.CanonicalOf(s.g, p) == p) {
+				b.Positions[n], b.Values[n] = p, v
+				n++
 			}
-			if s.wanted(tier) && count > 0 {
-				file, err := part.bounded(i)
-				if err != nil {
-					return nil, false, err
-				}
-				strata = append(strata, stratum{file, tier, count})
-				all += count
-				places += float64(file.places())
-				ranges += uint64(file.end - file.first)
-			}
-			tier++
 		}
+		b.Positions, b.Values = b.Positions[:n], b.Values[:n]
+		return nil
 	}
-	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(ranges), mostPlaces) {
-		return nil, false, nil
-	}
-	pick := newSample(all, n, seed)
-	var first uint64
-	for _, f := range strata {
-		of, err := f.draw(ctx, pick.among(first, first+f.count), f.count, pick.random(first), wanted)
-		if err != nil {
-			return nil, false, err
-		}
-		first += f.count
-		if len(of) > 0 {
-			picked = append(picked, inOrder(f.tier, of))
-		}
-	}
-	return picked, true, nil
 }
 
-// inOrder returns what was drawn from the ranges of a tier, in the order of keys. Images are not in the range of their positions.
-func inOrder(tier int, of []drawn) Batch {
-	b := Batch{Tier: tier}
-	values := make(map[game.Position]game.Value)
-	for _, d := range of {
-		b.Positions = append(b.Positions, d.positions...)
-		for i, p := range d.positions {
-			values[p] = d.values[i]
-		}
-	}
-	slices.Sort(b.Positions)
-	for _, p := range b.Positions {
-		b.Values = append(b.Values, values[p])
-	}
-	return b
-}
-
-// All returns an iterator over all positions of the table, without images, in batches. A batch is valid until
-// the next one. After an error, the iterator ends.
-func (t *Table) All() iter.Seq2[*Batch, error] {
-	scan, err := t.Scan(context.Background(), func(int) bool { return true })
-	if err != nil {
-		return func(yield func(*Batch, error) bool) { yield(nil, err) }
-	}
-	return scan.Batches()
-}
-
-// Batches is like Table.All, but returns only the batches of the scan.
+// Batches returns an iterator over the batches. A batch is valid until the next one. After an error, the iterator ends.
 func (s *Scan) Batches() iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		r, b := s.Reader(), new(Batch)
+		read, b := s.Reader(), new(Batch)
 		for i := range s.Len() {
-			if err := r.Read(i, b); !yield(b, err) || err != nil {
+			if err := read(i, b); !yield(b, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// A ScanReader reads batches of a scan. It is for one worker.
-type ScanReader struct {
-	scan *Scan
-	read func(i int, b *stored.Batch) error // nil before the first Read
-}
-
-// Reader returns a new reader.
-func (s *Scan) Reader() *ScanReader { return &ScanReader{scan: s} }
-
-// Read reads batch number i into b, reusing its memory. It is fastest in ascending order.
-func (r *ScanReader) Read(i int, b *Batch) (err error) {
-	all, err := r.scan.open()
-	if err == nil {
-		err = context.Cause(r.scan.ctx)
-	}
+// All returns an iterator over all positions of the table, without images, as Scan.Batches does.
+func (t *Table) All() iter.Seq2[*Batch, error] {
+	scan, err := t.Scan(context.Background(), Selection{})
 	if err != nil {
-		return err
+		return func(yield func(*Batch, error) bool) { yield(nil, err) }
 	}
-	if r.read == nil {
-		r.read = all.Reader()
-	}
-	return explain(r.scan.table.g, r.read(i, (*stored.Batch)(b)))
+	return scan.Batches()
 }

@@ -116,7 +116,7 @@ func (t *Table) StatsWithImages(ctx context.Context) (Stats, error) {
 
 // imageCounts returns the number of positions of each tier by value, with their images. It reads the complete table.
 func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
-	scan, err := t.Scan(ctx, func(int) bool { return true })
+	scan, err := t.Scan(ctx, Selection{})
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +126,10 @@ func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
 		counts[i] = make(Counts)
 	}
 	return counts, parallel.All(ctx, scan.Len(), func() func(int) error {
-		r, b := scan.Reader(), new(Batch)
+		read, b := scan.Reader(), new(Batch)
 		var images []game.Position
 		return func(i int) error {
-			if err := r.Read(i, b); err != nil {
+			if err := read(i, b); err != nil {
 				return err
 			}
 			here := make(Counts)

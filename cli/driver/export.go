@@ -67,18 +67,15 @@ func (p *program) export(c *cli.Context) error {
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
 	return datadir.WithTable(ctx, c.String("data"), p.games, func(t *table.Table, _ *filesys.Place) error {
-		w, err := export.FilterOf(t, c.String("tier"), c.String("remoteness"), c.String("outcome"))
+		of, err := export.SelectionOf(t, c.String("tier"), c.String("remoteness"), c.String("outcome"))
 		if err != nil {
 			return command.Usagef("--%w", err)
 		}
-		scan, err := t.Scan(ctx, w.Tier)
-		if err != nil {
-			return err
-		}
-		x := &export.Exporter{Game: t.Game(), Form: form, Wanted: w.Value, Scan: scan, Out: c.App.Writer, Dots: c.Bool("dots"), Canonical: c.Bool("canonical")}
-		if start := x.Game.Start(); x.Dots {
-			if p, err := x.Game.Parse(string(export.Dotted(x.Game.AppendText(nil, start)))); err != nil || p != start {
-				return command.Usagef("--dots: positions of %s cannot be read with dots for blanks", x.Game.Spec())
+		of.Canonical, of.Images = c.Bool("canonical"), !c.Bool("canonical")
+		x := &export.Exporter{Table: t, Of: of, Form: form, Out: c.App.Writer, Dots: c.Bool("dots")}
+		if g, start := t.Game(), t.Game().Start(); x.Dots {
+			if p, err := g.Parse(string(export.Dotted(g.AppendText(nil, start)))); err != nil || p != start {
+				return command.Usagef("--dots: positions of %s cannot be read with dots for blanks", g.Spec())
 			}
 		}
 		if _, err := io.WriteString(x.Out, form.Header); err != nil {
@@ -89,7 +86,7 @@ func (p *program) export(c *cli.Context) error {
 			if !c.IsSet("seed") {
 				seed = rand.Uint64()
 			}
-			err = x.Sample(ctx, int(c.Uint64("sample")), seed)
+			err = x.Sample(ctx, c.Uint64("sample"), seed)
 		} else {
 			err = x.All(ctx)
 		}

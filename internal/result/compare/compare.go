@@ -131,12 +131,11 @@ func (s *Side) positions(listed bool) iter.Seq2[Valued, error] {
 		if s.Table == nil {
 			return
 		}
-		scan, err := s.Table.Scan(context.Background(), func(int) bool { return true })
+		scan, err := s.Table.Scan(context.Background(), table.Selection{Images: listed})
 		if err != nil {
 			yield(Valued{}, err)
 			return
 		}
-		scan.Images = listed
 		for b, err := range scan.Batches() {
 			if err != nil {
 				yield(Valued{}, err)

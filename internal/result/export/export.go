@@ -5,16 +5,12 @@ package export
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
-	"math"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
@@ -93,24 +89,17 @@ func quoteJSON(dst []byte, from int) []byte {
 
 // An Exporter writes the positions of a table.
 type Exporter struct {
-	Game   game.Game
-	Form   Form
-	Wanted func(game.Value) bool // selects positions by value
-	Scan   *table.Scan           // selects them by tier
-	Out    io.Writer
-	Dots   bool // write the spaces of a position as dots
-	// Canonical means that of a position and its images the canonical one is written, see game.CanonicalOf, and not all.
-	Canonical bool
-}
-
-// wants reports whether a position with a value is written.
-func (x *Exporter) wants(p game.Position, v game.Value) bool {
-	return x.Wanted(v) && (!x.Canonical || game.CanonicalOf(x.Game, p) == p)
+	Table *table.Table
+	Of    table.Selection
+	Form  Form
+	Out   io.Writer
+	Dots  bool // write the spaces of a position as dots
 }
 
 // A liner formats positions as lines. Each worker has its own.
 type liner struct {
 	*Exporter
+	g    game.Game
 	ends map[valueOf]string
 	last valueOf // the value that end belongs to
 	end  string
@@ -123,14 +112,14 @@ type valueOf struct {
 }
 
 func (x *Exporter) liner() *liner {
-	return &liner{Exporter: x, ends: make(map[valueOf]string)}
+	return &liner{Exporter: x, g: x.Table.Game(), ends: make(map[valueOf]string)}
 }
 
 // append appends the line of a position.
 func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 	dst = append(dst, l.Form.before...)
 	from := len(dst)
-	dst = l.Game.AppendText(dst, p)
+	dst = l.g.AppendText(dst, p)
 	if l.Dots {
 		Dotted(dst[from:])
 	}
@@ -138,7 +127,7 @@ func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 		dst = l.Form.board(dst, from)
 	}
 	dst = strconv.AppendUint(append(dst, l.Form.middle...), p, 10)
-	if of := (valueOf{v, l.Game.ToMove(p)}); of != l.last || l.end == "" {
+	if of := (valueOf{v, l.g.ToMove(p)}); of != l.last || l.end == "" {
 		l.last, l.end = of, l.endOf(of, p)
 	}
 	return append(dst, l.end...)
@@ -148,8 +137,8 @@ func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 func (l *liner) endOf(of valueOf, p game.Position) string {
 	end, ok := l.ends[of]
 	if !ok {
-		worth := notation.ValueOf(l.Game, p, of.value)
-		end = l.Form.after(worth.Word(), worth.Number(), l.Game.Values().Word(of.value.Outcome()))
+		worth := notation.ValueOf(l.g, p, of.value)
+		end = l.Form.after(worth.Word(), worth.Number(), l.g.Values().Word(of.value.Outcome()))
 		l.ends[of] = end
 	}
 	return end
@@ -158,19 +147,22 @@ func (l *liner) endOf(of valueOf, p game.Position) string {
 // pieceBytes is the number of bytes that are written at a time.
 const pieceBytes = 256 << 10
 
-// All writes every wanted position, in the order of the table.
+// All writes every position of x.Of, in the order of the table.
 func (x *Exporter) All(ctx context.Context) error {
 	out := bufio.NewWriterSize(x.Out, pieceBytes)
 	workers := runtime.GOMAXPROCS(0)
-	x.Scan.Images = !x.Canonical
+	scan, err := x.Table.Scan(ctx, x.Of)
+	if err != nil {
+		return err
+	}
 	// A worker has one piece that it fills, and two that wait to be written.
-	err := parallel.InOrder(ctx, workers, 3*workers, parallel.Work[int, *[]byte]{
-		Next:  parallel.Numbers(x.Scan.Len()),
+	err = parallel.InOrder(ctx, workers, 3*workers, parallel.Work[int, *[]byte]{
+		Next:  parallel.Numbers(scan.Len()),
 		Chunk: func() *[]byte { return new([]byte) },
 		Worker: func() func(int, *[]byte) error {
-			r, l, b := x.Scan.Reader(), x.liner(), new(table.Batch)
+			read, l, b := scan.Reader(), x.liner(), new(table.Batch)
 			return func(batch int, lines *[]byte) error {
-				if err := r.Read(batch, b); err != nil {
+				if err := read(batch, b); err != nil {
 					return err
 				}
 				*lines = l.appendBatch((*lines)[:0], b)
@@ -188,116 +180,23 @@ func (x *Exporter) All(ctx context.Context) error {
 	return out.Flush()
 }
 
-// appendBatch appends the lines of the wanted positions of a batch.
+// appendBatch appends the lines of the positions of a batch.
 func (l *liner) appendBatch(dst []byte, b *table.Batch) []byte {
 	for i, p := range b.Positions {
-		if l.wants(p, b.Values[i]) {
-			dst = l.append(dst, p, b.Values[i])
-		}
+		dst = l.append(dst, p, b.Values[i])
 	}
 	return dst
 }
 
-// A picked position is a position of a sample.
-type picked struct {
-	order    uint64 // the sample consists of the positions with the lowest
-	tier     int
-	position game.Position
-	value    game.Value
-}
-
-// shuffled returns a pseudorandom number for a position and a seed. Different positions have
-// different numbers: it is the finisher of SplitMix64, which is a bijection.
-func shuffled(p game.Position, seed uint64) uint64 {
-	z := p + seed*0x9e3779b97f4a7c15
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
-}
-
-// Sample writes n random positions of those that are wanted, or all if there are fewer.
-func (x *Exporter) Sample(ctx context.Context, n int, seed uint64) error {
-	if _, mirrored := x.Game.(game.Mirrored); x.images() != nil || x.Canonical && mirrored {
-		return x.sampleAll(ctx, n, seed)
-	}
-	batches, ok, err := x.Scan.Sample(ctx, uint64(n), seed, x.Wanted)
+// Sample writes n random positions, or all if there are fewer; see table.Table.Sample.
+func (x *Exporter) Sample(ctx context.Context, n, seed uint64) error {
+	batches, err := x.Table.Sample(ctx, n, seed, x.Of)
 	if err != nil {
 		return err
 	}
-	if !ok {
-		return x.sampleAll(ctx, n, seed)
-	}
-	return x.write(batches)
-}
-
-// write writes the positions of batches.
-func (x *Exporter) write(batches []table.Batch) error {
 	out, l := bufio.NewWriterSize(x.Out, pieceBytes), x.liner()
 	for _, b := range batches {
 		out.Write(l.appendBatch(out.AvailableBuffer(), &b)) // Flush returns an error of it
 	}
 	return out.Flush()
-}
-
-// images returns the game if images of positions are written, or else nil.
-func (x *Exporter) images() game.Symmetric {
-	if g, ok := x.Game.(game.Symmetric); ok && !x.Canonical {
-		return g
-	}
-	return nil
-}
-
-// sampleAll reads all positions, and writes those n wanted positions to which shuffled gives
-// the lowest numbers.
-func (x *Exporter) sampleAll(ctx context.Context, n int, seed uint64) error {
-	var mu sync.Mutex // protects all and most
-	var all []picked  // the sample is among them
-	most := uint64(math.MaxUint64)
-	lowest := func() {
-		slices.SortFunc(all, func(a, b picked) int { return cmp.Compare(a.order, b.order) })
-		all = all[:min(n, len(all))]
-	}
-	if err := parallel.Each(ctx, runtime.GOMAXPROCS(0), x.Scan.Len(), 1, func() func(int) error {
-		r, b := x.Scan.Reader(), new(table.Batch)
-		var found []picked
-		images, symmetric := make([]game.Position, 1), x.images()
-		return func(i int) error {
-			if err := r.Read(i, b); err != nil {
-				return err
-			}
-			mu.Lock()
-			limit := most
-			mu.Unlock()
-			found = found[:0]
-			for j, p := range b.Positions {
-				if !x.wants(p, b.Values[j]) {
-					continue
-				}
-				if images[0] = p; symmetric != nil {
-					images = symmetric.Images(images[:0], p)
-				}
-				for _, p := range images {
-					if order := shuffled(p, seed); order <= limit {
-						found = append(found, picked{order, b.Tier, p, b.Values[j]})
-					}
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if all = append(all, found...); len(all) >= 2*n {
-				lowest()
-				most = all[n-1].order
-			}
-			return nil
-		}
-	}); err != nil {
-		return err
-	}
-	lowest()
-	slices.SortFunc(all, func(a, b picked) int { return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.position, b.position)) })
-	batches := make([]table.Batch, len(all))
-	for i, p := range all {
-		batches[i] = table.Batch{Tier: p.tier, Positions: []game.Position{p.position}, Values: []game.Value{p.value}}
-	}
-	return x.write(batches)
 }

@@ -21,9 +21,8 @@ import (
 // exported runs an export of a table, and returns what it writes.
 func exported(t *testing.T, tab *table.Table, form string, dots bool, write func(*Exporter) error) string {
 	t.Helper()
-	scan := must.Get(tab.Scan(t.Context(), func(int) bool { return true }))(t)
 	var out strings.Builder
-	x := &Exporter{Game: tab.Game(), Form: Forms[form], Wanted: func(game.Value) bool { return true }, Scan: scan, Out: &out, Dots: dots}
+	x := &Exporter{Table: tab, Of: table.Selection{Images: true}, Form: Forms[form], Out: &out, Dots: dots}
 	must.OK(t, write(x))
 	return Forms[form].Header + out.String()
 }
@@ -115,7 +114,7 @@ func TestForms(t *testing.T) {
 					}
 				}
 				// A sample that is larger than the table is the complete table.
-				if sample := exported(t, tab, form, dots, func(x *Exporter) error { return x.Sample(t.Context(), len(want)+1, 1) }); sample != all {
+				if sample := exported(t, tab, form, dots, func(x *Exporter) error { return x.Sample(t.Context(), uint64(len(want)+1), 1) }); sample != all {
 					t.Errorf("%s as %s: the sample of all positions differs from the export", spec, form)
 				}
 			}
@@ -138,9 +137,9 @@ func checkCanonical(t *testing.T, g game.Game) {
 		}
 		return min(p, g.(game.Mirrored).Mirror(p))
 	}
-	of := func(canonical bool, n int) map[game.Position]bool {
+	of := func(canonical bool, n uint64) map[game.Position]bool {
 		text := exported(t, tab, "tsv", false, func(x *Exporter) error {
-			if x.Canonical = canonical; n > 0 {
+			if x.Of.Canonical, x.Of.Images = canonical, !canonical; n > 0 {
 				return x.Sample(t.Context(), n, 1)
 			}
 			return x.All(t.Context())
@@ -175,7 +174,7 @@ func TestSampleAll(t *testing.T) {
 	all := exported(t, tab, "tsv", false, func(x *Exporter) error { return x.All(t.Context()) })
 	const n = 20
 	sample := func(seed uint64) string {
-		return exported(t, tab, "tsv", false, func(x *Exporter) error { return x.sampleAll(t.Context(), n, seed) })
+		return exported(t, tab, "tsv", false, func(x *Exporter) error { return x.Sample(t.Context(), n, seed) })
 	}
 	first := sample(1)
 	if first != sample(1) || first == sample(2) {

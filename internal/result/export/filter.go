@@ -9,40 +9,27 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A Filter selects positions.
-type Filter struct {
-	tier, remoteness span
-	decided          bool // no draws
-	outcome          func(game.Value) bool
-}
-
-// FilterOf returns the filter for a tier, a remoteness, each a number N or a range N-M, and an outcome, a word of the
+// SelectionOf returns the positions of a tier, a remoteness, each a number N or a range N-M, and an outcome, a word of the
 // game or a value byte; "" stands for all. An error begins with the name of what is wrong.
-func FilterOf(t *table.Table, tier, remoteness, outcome string) (f Filter, err error) {
+func SelectionOf(t *table.Table, tier, remoteness, outcome string) (of table.Selection, err error) {
 	g := t.Game()
 	if _, ok := g.(game.Layered); !ok && tier != "" {
-		return f, fmt.Errorf("tier: %s has none", g.Spec())
+		return of, fmt.Errorf("tier: %s has none", g.Spec())
 	}
-	if f.tier, err = spanOf("tier", tier, span{0, t.Tiers()}); err != nil {
-		return f, err
+	tiers, err := spanOf("tier", tier, span{0, t.Tiers()})
+	if err != nil {
+		return of, err
 	}
-	f.decided = remoteness != ""
-	if f.remoteness, err = spanOf("remoteness", remoteness, span{0, game.MaxRemoteness}); err != nil {
-		return f, err
+	moves, err := spanOf("remoteness", remoteness, span{0, game.MaxRemoteness})
+	if err != nil {
+		return of, err
 	}
-	f.outcome, err = outcomeOf(g, outcome)
-	return f, err
-}
-
-// Tier reports whether the filter selects positions of a tier.
-func (f *Filter) Tier(n int) bool { return f.tier.has(n) }
-
-// Value reports whether the filter selects positions with a value.
-func (f *Filter) Value(v game.Value) bool {
-	if !v.Valid() {
-		return !f.decided && f.outcome(v)
+	outcomes, err := outcomeOf(g, outcome)
+	of.Tier = tiers.has
+	of.Value = func(v game.Value) bool {
+		return (v.Valid() && moves.has(v.Remoteness()) || !v.Valid() && remoteness == "") && outcomes(v)
 	}
-	return f.remoteness.has(v.Remoteness()) && f.outcome(v)
+	return of, err
 }
 
 // A span is a range of numbers, first and last included.

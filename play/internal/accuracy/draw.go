@@ -85,11 +85,7 @@ func drawTier(ctx context.Context, t *table.Table, tier, n int, random *rand.Ran
 
 // Draw draws at most n positions with wanted values from a tier, all with the same probability, in random order.
 func Draw(ctx context.Context, t *table.Table, tier, n int, random *rand.Rand, wanted func(game.Value) bool) ([]game.Position, error) {
-	scan, err := t.Scan(ctx, func(of int) bool { return of == tier })
-	if err != nil {
-		return nil, err
-	}
-	batches, ok, err := scan.Sample(ctx, uint64(n), random.Uint64(), wanted)
+	batches, err := t.Sample(ctx, uint64(n), random.Uint64(), table.Selection{Tier: func(of int) bool { return of == tier }, Value: wanted})
 	if err != nil {
 		return nil, err
 	}
@@ -97,34 +93,8 @@ func Draw(ctx context.Context, t *table.Table, tier, n int, random *rand.Rand, w
 	for _, b := range batches {
 		positions = append(positions, b.Positions...)
 	}
-	if !ok {
-		if positions, err = readTier(scan, n, wanted, random); err != nil {
-			return nil, err
-		}
-	}
 	random.Shuffle(len(positions), func(i, j int) { positions[i], positions[j] = positions[j], positions[i] })
 	return positions, nil
-}
-
-// readTier reads all positions of a scan, and keeps n random ones of those with wanted values.
-func readTier(scan *table.Scan, n int, wanted func(game.Value) bool, random *rand.Rand) (kept []game.Position, err error) {
-	read := 0
-	for b, err := range scan.Batches() {
-		if err != nil {
-			return nil, err
-		}
-		for i, p := range b.Positions {
-			if !wanted(b.Values[i]) {
-				continue
-			}
-			if read++; len(kept) < n {
-				kept = append(kept, p)
-			} else if at := random.IntN(read); at < n {
-				kept[at] = p
-			}
-		}
-	}
-	return kept, nil
 }
 
 // reach returns a history of random moves that ends at p.

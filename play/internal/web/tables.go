@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -201,42 +200,35 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 		}
 		tiers[r.Tier] = true
 	}
-	scan, err := g.source.Table.Scan(ctx, func(tier int) bool { return tiers[tier] })
+	scan, err := g.source.Table.Scan(ctx, table.Selection{Tier: func(tier int) bool { return tiers[tier] }})
 	if err != nil {
 		return err
 	}
-	read, whole, err := each(ctx, scan.Batches(), mostRead, func(p game.Position, v game.Value) bool {
-		if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
-			w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
-		}
-		return len(w.longest) < notable
-	})
-	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
-	if !whole {
-		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
-	}
-	return err
-}
-
-// each calls do for the positions of batches until it returns false, or until limit positions
-// have been read or readTime has passed. whole reports whether all positions were read.
-func each(ctx context.Context, batches iter.Seq2[*table.Batch, error], limit int, do func(game.Position, game.Value) bool) (read int, whole bool, err error) {
 	until := time.Now().Add(readTime)
-	for batch, err := range batches {
-		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return read, false, err
+	read, ended := 0, false // before all positions were read
+	for b, err := range scan.Batches() {
+		if err != nil {
+			return err
 		}
-		for i, p := range batch.Positions {
-			if read == limit || !do(p, batch.Values[i]) {
-				return read, false, nil
+		for i, p := range b.Positions {
+			v := b.Values[i]
+			if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
+				w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
 			}
 			read++
+			if ended = len(w.longest) == notable || read == mostRead; ended {
+				break
+			}
 		}
-		if time.Now().After(until) {
-			return read, false, nil
+		if ended = ended || time.Now().After(until); ended {
+			break
 		}
 	}
-	return read, true, nil
+	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
+	if ended {
+		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
+	}
+	return nil
 }
 
 // findOnly finds, in a sample, won positions with one winning move among the most moves.
@@ -246,59 +238,42 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 		moves, remoteness int
 	}
 	var all []found
-	var failed error
-	look := func(p game.Position, v game.Value) bool {
-		turn := g.g.ToMove(p)
-		by := chart.First + chart.Style(turn)
-		if v.Remoteness() == 0 || winner(g.g, turn, v) != by {
-			return true
-		}
-		choices, err := g.source.Table.Choices(p)
-		if failed = err; err != nil {
-			return false
-		}
-		wins := 0
-		for _, c := range choices {
-			if winner(g.g, turnAfter(g.g, turn, c.To), c.Value) == by {
-				wins++
+	sample, err := g.source.Table.Sample(ctx, sampleSize, 1, table.Selection{})
+	if err != nil {
+		return err
+	}
+	until := time.Now().Add(readTime)
+	looked := uint64(0)
+	for _, b := range sample {
+		for i, p := range b.Positions {
+			if time.Now().After(until) {
+				break
 			}
-		}
-		if wins == 1 && len(choices) > 1 {
-			text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), textOf(g.g, v))
-			all = append(all, found{g.link(p, text), len(choices), v.Remoteness()})
-		}
-		return true
-	}
-	scan, err := g.source.Table.Scan(ctx, func(int) bool { return true })
-	if err != nil {
-		return err
-	}
-	picked, ok, err := scan.Sample(ctx, sampleSize, 1, func(game.Value) bool { return true })
-	if err != nil {
-		return err
-	}
-	batches, limit := scan.Batches(), 4*sampleSize
-	if ok {
-		limit = sampleSize
-		batches = func(yield func(*table.Batch, error) bool) {
-			for i := range picked {
-				if !yield(&picked[i], nil) {
-					return
+			looked++
+			turn, v := g.g.ToMove(p), b.Values[i]
+			by := chart.First + chart.Style(turn)
+			if v.Remoteness() == 0 || winner(g.g, turn, v) != by {
+				continue
+			}
+			choices, err := g.source.Table.Choices(p)
+			if err := cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			wins := 0
+			for _, c := range choices {
+				if winner(g.g, turnAfter(g.g, turn, c.To), c.Value) == by {
+					wins++
 				}
 			}
+			if wins == 1 && len(choices) > 1 {
+				text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), textOf(g.g, v))
+				all = append(all, found{g.link(p, text), len(choices), v.Remoteness()})
+			}
 		}
 	}
-	read, complete, err := each(ctx, batches, limit, look)
-	if err := cmp.Or(failed, err); err != nil {
-		return err
-	}
-	switch positions := numfmt.Count(read, "position"); {
-	case ok:
-		w.onlyOf = fmt.Sprintf("From a random sample of %s.", positions)
-	case complete:
-		w.onlyOf = fmt.Sprintf("From all %s.", positions)
-	default:
-		w.onlyOf = fmt.Sprintf("From the first %s of the table.", positions)
+	w.onlyOf = fmt.Sprintf("From a random sample of %s.", numfmt.Count(looked, "position"))
+	if looked == w.stats.Positions {
+		w.onlyOf = fmt.Sprintf("From all %s.", numfmt.Count(looked, "position"))
 	}
 	slices.SortStableFunc(all, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.moves, a.moves), cmp.Compare(b.remoteness, a.remoteness))

@@ -110,7 +110,7 @@ if __name__ == "__main__":
 def checked(command: str, folder: Path, status: int = 0) -> List[str]:
     """Return what driver check prints of a program: its code, and what that is a hash of."""
     python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": python, "PYTHONPATH": str(HERE), "HOME": str(folder)}
+    environment = {**os.environ, "PATH": python, "PYTHONPATH": str(HERE)}
     ended = subprocess.run(
         [find_driver(), "check", "one", "--rules-program", command], cwd=folder, env=environment, capture_output=True, text=True
     )
@@ -121,8 +121,7 @@ def checked(command: str, folder: Path, status: int = 0) -> List[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        'python3 "my dir/one.py"', "python3 ~/'my dir/one.py'", 'python3 "$HOME/my dir/one.py"', "cd 'my dir' && python3 one.py",
-        "cd 'my dir' && python3 -m one", "python3 'my dir/one.py';true", "python3 -m treereduce 'my dir/one.py' One",
+        'python3 "my dir/one.py"', "cd 'my dir' && python3 one.py", "cd 'my dir' && python3 -m one", "python3 -m treereduce 'my dir/one.py' One",
         "env PYTHONPATH=$PYTHONPATH:lib.zip python3 one.py",
     ],
 )  # fmt: skip

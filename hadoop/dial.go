@@ -73,9 +73,8 @@ func withPort(address string) string {
 // A nameClient is an hdfs.Client that can be closed while it waits for an answer.
 type nameClient struct {
 	*hdfs.Client
-	dialer  *dialer
-	end     context.CancelFunc // closes the connection
-	idleEnd *time.Timer        // closes an idle client
+	dialer *dialer
+	end    context.CancelFunc // closes the connection
 }
 
 // Close closes the connection at once. An hdfs.Client would first wait for the answer to its

@@ -44,10 +44,8 @@ const (
 )
 
 const (
-	// maxIdleClients is the number of idle connections that are kept, idleTime how long. Each of them renews
-	// leases every second, which costs more than a few new connections.
+	// maxIdleClients is the number of idle connections that are kept. Each of them renews leases every second.
 	maxIdleClients = 2
-	idleTime       = time.Second / 2
 	// pieceSize is the number of bytes that Write passes on at a time: four packets of the client.
 	pieceSize = 256 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
@@ -224,7 +222,6 @@ func (f *FS) take() (client *nameClient, reused bool, err error) {
 			return client, false, err
 		}
 		client, f.idle = f.idle[n-1], f.idle[:n-1]
-		client.idleEnd.Stop()
 		f.mu.Unlock()
 		if silent, _ := f.limits.wasSilent(*client.dialer.current.Load(), 1); silent == nil {
 			return client, true, nil
@@ -239,26 +236,12 @@ func (f *FS) give(client *nameClient) error {
 	kept := len(f.idle) < maxIdleClients
 	if kept {
 		f.idle = append(f.idle, client)
-		client.idleEnd = time.AfterFunc(idleTime, func() { f.drop(client) })
 	}
 	f.mu.Unlock()
 	if kept {
 		return nil
 	}
 	return client.Close()
-}
-
-// drop closes a client if it is idle.
-func (f *FS) drop(client *nameClient) {
-	f.mu.Lock()
-	i := slices.Index(f.idle, client)
-	if i >= 0 {
-		f.idle = slices.Delete(f.idle, i, i+1)
-	}
-	f.mu.Unlock()
-	if i >= 0 {
-		client.Close()
-	}
 }
 
 // open calls do with a client, and returns the client if do succeeds. If the connection fails,

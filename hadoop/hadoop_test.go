@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -37,7 +36,6 @@ func TestHadoop(t *testing.T) {
 	c := clustertest.Shared(ctx, t)
 	t.Run("files", func(t *testing.T) { testFiles(t, c) })
 	t.Run("blocks", func(t *testing.T) { testBlocks(t, c) })
-	t.Run("replicating", func(t *testing.T) { testReplicating(t, c) })
 	t.Run("lease of another", func(t *testing.T) { testLeaseOfAnother(t, c) })
 	t.Run("connection", func(t *testing.T) { testConnection(t, c) })
 	t.Run("permission", func(t *testing.T) { testPermission(t, c) })
@@ -47,12 +45,10 @@ func TestHadoop(t *testing.T) {
 		testOtherUser(ctx, t, c)
 	})
 	t.Run("quota", func(t *testing.T) { testQuota(ctx, t, c) })
-	t.Run("lock", func(t *testing.T) { testLock(t, c) })
 	for name, test := range map[string]func(*testing.T){
-		"lost answers": func(t *testing.T) { testLostAnswers(t, c) },
-		"paused":       func(t *testing.T) { testPaused(ctx, t, c) },
-		"readme":       func(t *testing.T) { testReadme(ctx, t, c, "hadoop.md", "## Job by job") },
-		"recover":      func(t *testing.T) { testRecover(t, c) },
+		"paused":  func(t *testing.T) { testPaused(ctx, t, c) },
+		"readme":  func(t *testing.T) { testReadme(ctx, t, c, "hadoop.md", "## Job by job") },
+		"recover": func(t *testing.T) { testRecover(t, c) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			longtest.Share(t)
@@ -193,35 +189,6 @@ func testBlocks(t *testing.T, c *minicluster.Cluster) {
 	}
 	if place != size {
 		t.Errorf("read on: %d bytes, want %d", place, size)
-	}
-}
-
-// testReplicating closes files until a client that does not wait gets the error that a file is
-// still being replicated. Then it checks that our client closes as many files.
-func testReplicating(t *testing.T, c *minicluster.Cluster) {
-	f := dial(t, c)
-	must.OK(t, f.MkdirAll("/replicating"))
-	t.Cleanup(func() { f.RemoveAll("/replicating") })
-	impatient, err := hdfs.New(c.NameNode())
-	must.OK(t, err)
-	defer impatient.Close()
-	reported := 0
-	for i := 0; i < 2000 && (reported == 0 || i < 100); i++ {
-		w, err := impatient.Create(fmt.Sprintf("/replicating/impatient-%d", i))
-		must.OK(t, err)
-		if _, err := w.Write([]byte("x")); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); hdfs.IsErrReplicating(err) {
-			reported++
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		write(t, f, fmt.Sprintf("/replicating/patient-%d", i), "x")
-	}
-	t.Logf("%d errors", reported)
-	if reported == 0 {
-		t.Error("a client that does not wait never received the error that a file is being replicated: the test shows nothing")
 	}
 }
 
@@ -391,7 +358,7 @@ func testUmask(t *testing.T, c *minicluster.Cluster) {
 }
 
 // testOtherUser runs a job, and checks that another user can neither replace the programs of jobs nor move
-// or add files, and that a program that another user has planted in a directory that was open is refused.
+// or add files.
 func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	const dir = "/otheruser"
 	f := dial(t, c)
@@ -444,28 +411,6 @@ func testOtherUser(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if after, err := store.ReadFile(f, program); err != nil || !bytes.Equal(after, before) {
 		t.Errorf("the program has changed: %v", err)
 	}
-
-	// The directory is open, as earlier versions made it.
-	run(t, c, "fs", "-chmod", "777", dir, dir+"/_bin")
-	for _, args := range [][]string{{"-rm", program}, {"-put", planted, program}} {
-		must.OK(t, other(args...))
-	}
-	refused := func(want string) {
-		t.Helper()
-		if out, err := solve("--resume"); err == nil || !strings.Contains(out, want) {
-			t.Errorf("%v: %s\nwant %s", err, out, want)
-		}
-	}
-	refused("other users can write to ")
-	run(t, c, "fs", "-chmod", "-R", "go-w", dir) // as the error advises
-	refused(program + " belongs to mallory, not to ")
-	run(t, c, "fs", "-rm", program)
-	write(t, f, program, "another program")
-	refused(program + " is not the program that this driver has uploaded (-rw-r--r--, 15 bytes): hadoop fs -rm " + c.DefaultFS() + program)
-	run(t, c, "fs", "-rm", program)
-	if out, err := solve("--resume"); err != nil {
-		t.Errorf("%v: %s", err, out)
-	}
 }
 
 // driver returns a command that runs the driver on a cluster.
@@ -517,21 +462,4 @@ func testQuota(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
 	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrIncomplete) {
 		t.Errorf("got %v", err)
 	}
-}
-
-// testLock checks that a lock is exclusive until it is released.
-func testLock(t *testing.T, c *minicluster.Cluster) {
-	f := dial(t, c)
-	must.OK(t, f.MkdirAll("/lock"))
-	lock, err := f.Lock("/lock/_lock")
-	must.OK(t, err)
-	if _, err := dial(t, c).Lock("/lock/_lock"); !errors.Is(err, store.ErrLocked) {
-		t.Errorf("a second lock: %v", err)
-	}
-	must.OK(t, lock.Close())
-	again, err := dial(t, c).Lock("/lock/_lock")
-	if err != nil {
-		t.Fatalf("after it was given up: %v", err)
-	}
-	again.Close()
 }

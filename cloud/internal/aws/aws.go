@@ -29,13 +29,6 @@ const (
 	instanceWait = 2 * time.Second
 )
 
-// Options are the options of a command line. For an empty one, the environment and the files
-// in ~/.aws decide.
-type Options struct {
-	Profile string // overrides AWS_PROFILE
-	Region  string // overrides AWS_REGION and the profile's region
-}
-
 // ErrNoCredentials is the error of Load if there are no credentials.
 var ErrNoCredentials = errors.New("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE to a profile of ~/.aws (aws configure makes one)")
 
@@ -50,18 +43,10 @@ var ErrNoRegion = errors.New("no AWS region: set AWS_REGION (eu-central-1, …),
 //
 // Load retrieves the credentials once, to detect missing ones early. Its error is
 // ErrNoCredentials, ErrNoRegion, or an error from Explain.
-func Load(ctx context.Context, o Options) (aws.Config, error) {
-	options := []func(*config.LoadOptions) error{
+func Load(ctx context.Context) (aws.Config, error) {
+	c, err := config.LoadDefaultConfig(ctx,
 		config.WithLogger(logging.Nop{}), // the SDK's log only repeats errors of calls, or is of no use
-		config.WithHTTPClient(awshttp.NewBuildableClient().WithReadTimeout(silence)),
-	}
-	if o.Profile != "" {
-		options = append(options, config.WithSharedConfigProfile(o.Profile))
-	}
-	if o.Region != "" {
-		options = append(options, config.WithRegion(o.Region))
-	}
-	c, err := config.LoadDefaultConfig(ctx, options...)
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithReadTimeout(silence)))
 	if none := (config.SharedConfigProfileNotExistError{}); errors.As(err, &none) {
 		return c, fmt.Errorf("AWS profile %q: neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)", none.Profile)
 	}

@@ -36,8 +36,7 @@ func alone(t *testing.T, conf, credentials string) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 }
 
-// TestLoad checks that keys and region come from the places of every AWS tool: the command
-// line overrides the environment, and that overrides the files.
+// TestLoad checks that keys and region come from the places of every AWS tool: the environment overrides the files.
 func TestLoad(t *testing.T) {
 	const conf = "[default]\nregion = eu-central-1\n[profile other]\nregion = us-west-2\n[profile nowhere]\noutput = json\n"
 	const keys = "[default]\naws_access_key_id = A\naws_secret_access_key = a\n[other]\naws_access_key_id = B\naws_secret_access_key = b\n" +
@@ -45,26 +44,22 @@ func TestLoad(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		env         map[string]string
-		options     Options
 		key, region string
 		err         string
 	}{
 		{name: "files", key: "A", region: "eu-central-1"},
 		{name: "AWS_PROFILE", env: map[string]string{"AWS_PROFILE": "other"}, key: "B", region: "us-west-2"},
-		{name: "--profile", env: map[string]string{"AWS_PROFILE": "nowhere"}, options: Options{Profile: "other"}, key: "B", region: "us-west-2"},
 		{name: "AWS_REGION", env: map[string]string{"AWS_REGION": "eu-west-1"}, key: "A", region: "eu-west-1"},
-		{name: "--region", env: map[string]string{"AWS_REGION": "eu-west-1"}, options: Options{Region: "sa-east-1"}, key: "A", region: "sa-east-1"},
 		{name: "keys", env: map[string]string{"AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "k"}, key: "K", region: "eu-central-1"},
-		{name: "--profile over keys", env: map[string]string{"AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "k"}, options: Options{Profile: "other"}, key: "B", region: "us-west-2"},
-		{name: "no region", options: Options{Profile: "nowhere"}, err: ErrNoRegion.Error()},
-		{name: "no profile", options: Options{Profile: "tset"}, err: `AWS profile "tset": neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)`},
+		{name: "no region", env: map[string]string{"AWS_PROFILE": "nowhere"}, err: ErrNoRegion.Error()},
+		{name: "no profile", env: map[string]string{"AWS_PROFILE": "tset"}, err: `AWS profile "tset": neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			alone(t, conf, keys)
 			for name, value := range test.env {
 				t.Setenv(name, value)
 			}
-			c, err := Load(t.Context(), test.options)
+			c, err := Load(t.Context())
 			if test.err != "" {
 				if err == nil || err.Error() != test.err {
 					t.Errorf("%v, expected %s", err, test.err)
@@ -104,7 +99,8 @@ func TestNoCredentials(t *testing.T) {
 			must.OK(t, err)
 			stderr := os.Stderr
 			os.Stderr = f
-			c, err := Load(t.Context(), Options{Region: "eu-west-1"})
+			t.Setenv("AWS_REGION", "eu-west-1")
+			c, err := Load(t.Context())
 			os.Stderr = stderr
 			if !errors.Is(err, ErrNoCredentials) {
 				t.Errorf("%+v, %v", c, err)
@@ -122,7 +118,7 @@ func TestStopped(t *testing.T) {
 	alone(t, "", "")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Load(ctx, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -146,7 +142,8 @@ func TestInstance(t *testing.T) {
 	defer instance.Close()
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.URL)
-	c, err := Load(t.Context(), Options{Region: "eu-west-1"})
+	t.Setenv("AWS_REGION", "eu-west-1")
+	c, err := Load(t.Context())
 	must.OK(t, err)
 	found, err := c.Credentials.Retrieve(t.Context())
 	if err != nil || found.AccessKeyID != "I" || found.SessionToken != "t" {

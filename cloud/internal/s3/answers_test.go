@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/cloud/internal/aws"
 	"github.com/treereduce/treereduce/cloud/internal/testing/moto"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -18,7 +17,7 @@ import (
 func dial(t *testing.T, env []string, name string) *FS {
 	t.Helper()
 	moto.Use(t, env)
-	f, _, err := Dial(t.Context(), name, aws.Options{})
+	f, _, err := Dial(t.Context(), name)
 	must.OK(t, err)
 	return f
 }

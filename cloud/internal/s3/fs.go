@@ -50,13 +50,13 @@ func (f *FS) readOnly(op, name string) error {
 }
 
 // Dial returns the bucket that a name refers to (see Scheme), and the path within it. It uses
-// the credentials of the options or of the environment. All requests of the FS end with ctx.
-func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, err error) {
+// the credentials of the environment. All requests of the FS end with ctx.
+func Dial(ctx context.Context, name string) (f *FS, dir string, err error) {
 	bucket, dir, err := Split(name)
 	if err != nil {
 		return nil, "", err
 	}
-	conf, err := aws.Load(ctx, o)
+	conf, err := aws.Load(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}

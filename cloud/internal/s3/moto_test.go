@@ -36,7 +36,7 @@ func TestMoto(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server.S3.Set(nil)
 			moto.Use(t, server.Env())
-			conf, err := aws.Load(t.Context(), aws.Options{})
+			conf, err := aws.Load(t.Context())
 			must.OK(t, err)
 			bucket := "bucket-" + name
 			must.Get(newClient(conf).CreateBucket(t.Context(), &service.CreateBucketInput{Bucket: &bucket}))(t)
@@ -272,7 +272,7 @@ func testAnswers(t *testing.T, front *moto.Front, f *FS) {
 // user's, is an error.
 func testNew(t *testing.T, front *moto.Front, _ *FS) {
 	dial := func(name string) error {
-		_, _, err := Dial(t.Context(), name, aws.Options{})
+		_, _, err := Dial(t.Context(), name)
 		return err
 	}
 	if err := dial("s3://nothing/x"); !errors.Is(err, ErrNoBucket) || err.Error() != "s3://nothing: no such bucket" {
@@ -322,7 +322,7 @@ func testOnePrefix(t *testing.T, front *moto.Front, f *FS) {
 		}
 		return nil
 	})
-	f, _, err := Dial(t.Context(), "s3://bucket-prefix/x/data", aws.Options{})
+	f, _, err := Dial(t.Context(), "s3://bucket-prefix/x/data")
 	must.OK(t, err)
 	for _, name := range []string{"x/nothing", "x/data/tables"} {
 		_, statErr := f.Stat(name)

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -32,9 +31,6 @@ const (
 
 // defaultConf is the configuration unless KRB5_CONFIG names another file.
 const defaultConf = "/etc/krb5.conf"
-
-// maxBody is how much of an answer is read so that its connection can be used again.
-const maxBody = 64 << 10
 
 // A Login is the identity of this process in a realm, with a ticket. It is safe for concurrent use.
 type Login struct {
@@ -223,7 +219,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(answer.Header.Get(spnego.HTTPHeaderAuthResponse), spnego.HTTPHeaderAuthResponseValueKey) {
 		return answer, err
 	}
-	io.CopyN(io.Discard, answer.Body, maxBody)
 	answer.Body.Close()
 	service := "HTTP/" + strings.ToLower(r.URL.Hostname())
 	c, err := t.login.For(service)

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -223,40 +222,6 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestTransport checks that requests to a server that wants SPNEGO share a connection.
-func TestTransport(t *testing.T) {
-	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
-	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(2*time.Hour), time.Time{})
-	l, err := New()
-	must.OK(t, err)
-	defer l.Close()
-	var opened atomic.Int32
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set(spnego.HTTPHeaderAuthResponse, spnego.HTTPHeaderAuthResponseValueKey)
-		http.Error(w, strings.Repeat("authentication required\n", 500), http.StatusUnauthorized)
-	}))
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			opened.Add(1)
-		}
-	}
-	server.Start()
-	defer server.Close()
-	web := &http.Client{Transport: l.Transport(new(http.Transport))}
-	for range 3 {
-		answer, err := web.Get(server.URL)
-		if err == nil {
-			answer.Body.Close()
-		}
-		if err == nil || !strings.Contains(err.Error(), "does not know HTTP/127.0.0.1") {
-			t.Error(err)
-		}
-	}
-	if n := opened.Load(); n != 1 {
-		t.Errorf("%d connections", n)
-	}
-}
-
 // TestEnviron checks the variables for Hadoop's programs.
 func TestEnviron(t *testing.T) {
 	t.Setenv(confName, "/k")
@@ -272,9 +237,9 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// TestTransportAgain sends requests, which are sent again with the ticket of the service, whose
+// TestTransport sends requests, which are sent again with the ticket of the service, whose
 // name is in lower case. A server that asks for another kind of authentication gets no ticket.
-func TestTransportAgain(t *testing.T) {
+func TestTransport(t *testing.T) {
 	dir := setUp(t, kdc(t, errorcode.KDC_ERR_S_PRINCIPAL_UNKNOWN))
 	writeCache(t, filepath.Join(dir, "cache"), time.Now().Add(2*time.Hour), time.Time{})
 	l, err := New()

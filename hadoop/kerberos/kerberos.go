@@ -174,15 +174,10 @@ func (l *Login) refresh() error {
 	return cmp.Or(err, fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, l.end.Format(time.DateTime)))
 }
 
-// noPrincipal returns the error of a keytab without the name of a principal.
-func noPrincipal(file string) error {
-	return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", file, Principal)
-}
-
 // openKeytab reads the keytab, which must have a key of the principal.
 func (l *Login) openKeytab() error {
 	if len(l.name.NameString) == 0 {
-		return noPrincipal(l.file)
+		return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", l.file, Principal)
 	}
 	kt, err := keytab.Load(l.file)
 	if errors.As(err, new(*fs.PathError)) {

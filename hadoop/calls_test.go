@@ -174,8 +174,8 @@ func TestIdleClients(t *testing.T) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.idle) > maxIdleClients { // fewer, if idleTime has passed
-		t.Errorf("%d idle clients, want at most %d", len(f.idle), maxIdleClients)
+	if len(f.idle) != maxIdleClients {
+		t.Errorf("%d idle clients, want %d", len(f.idle), maxIdleClients)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/colinmarc/hdfs/v2"
@@ -73,9 +72,7 @@ func withPort(address string) string {
 // A nameClient is an hdfs.Client that can be closed while it waits for an answer.
 type nameClient struct {
 	*hdfs.Client
-	dialer  *dialer
-	end     context.CancelFunc // closes the connection
-	idleEnd *time.Timer        // closes an idle client
+	end context.CancelFunc // closes the connection
 }
 
 // Close closes the connection at once. An hdfs.Client would first wait for the answer to its
@@ -114,7 +111,7 @@ func (f *FS) newClient() (*nameClient, error) {
 		end()
 		return nil, err
 	}
-	return &nameClient{Client: client, dialer: d, end: end}, nil
+	return &nameClient{Client: client, end: end}, nil
 }
 
 // A dialer dials the name nodes of one client, one at a time.
@@ -126,11 +123,9 @@ type dialer struct {
 	begun   time.Time // when the failover began
 	last    time.Time // when a node was last dialled
 	tries   int
-	current atomic.Pointer[string] // the address of the last connection
 }
 
-// dial dials each node once without waiting, and then waits before each further try. It does not
-// connect to a node that was silent a moment ago.
+// dial dials each node once without waiting, and then waits before each further try.
 func (d *dialer) dial(_ context.Context, network, address string) (net.Conn, error) {
 	now := time.Now()
 	if now.Sub(d.last) > 2*hdfsBackoff {
@@ -139,14 +134,10 @@ func (d *dialer) dial(_ context.Context, network, address string) (net.Conn, err
 	if now.Sub(d.begun) > failoverWait {
 		return nil, fmt.Errorf("none became active within %v", failoverWait)
 	}
-	silent, all := d.limits.wasSilent(address, d.nodes)
-	if d.nodes > 1 && d.tries >= d.nodes && !all && !d.limits.sleep(failoverPoll) {
+	if d.nodes > 1 && d.tries >= d.nodes && !d.limits.sleep(failoverPoll) {
 		return nil, context.Canceled
 	}
 	d.tries++
-	if silent != nil {
-		return nil, silent
-	}
 	conn, err := d.connect(d.ctx, network, address)
 	d.last = time.Now()
 	return conn, err
@@ -158,7 +149,6 @@ func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	d.current.Store(&address)
 	c := &nameConn{d.limits.limit(conn, func() time.Duration { return time.Duration(d.limits.call.Load()) }), address}
 	context.AfterFunc(ctx, func() { c.Close() })
 	return c, nil
@@ -177,7 +167,6 @@ func milliseconds(properties hadoopconf.HadoopConf, name string, other time.Dura
 // hangs, or for a name node.
 func newFS(properties hadoopconf.HadoopConf, name string) *FS {
 	f := &FS{options: hdfs.ClientOptionsFromConf(properties), name: name}
-	f.limits.silent = make(map[string]*silentError)
 	f.limits.ctx, f.limits.interrupt = context.WithCancel(context.Background())
 	f.limits.call.Store(int64(milliseconds(properties, "ipc.client.rpc-timeout.ms", callTimeout)))
 	data := milliseconds(properties, "dfs.client.socket-timeout", socketTimeout)

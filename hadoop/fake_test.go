@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/colinmarc/hdfs/v2/hadoopconf"
@@ -21,9 +20,8 @@ import (
 // A fakeNode is a name node that answers calls by a function, or is silent.
 type fakeNode struct {
 	net.Listener
-	calls    chan string // the methods that were called
-	accepted atomic.Int64
-	answer   func(method string, request message) ([]byte, exception) // nil: it is silent
+	calls  chan string                                              // the methods that were called
+	answer func(method string, request message) ([]byte, exception) // nil: it is silent
 }
 
 // An exception is the class of an exception. If it is cut, the node closes the connection.
@@ -50,7 +48,6 @@ func newFakeNode(t *testing.T, answer func(string, message) ([]byte, exception))
 			if err != nil {
 				return
 			}
-			n.accepted.Add(1)
 			go n.serve(conn)
 		}
 	}()

@@ -3,7 +3,6 @@
 package hadoop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,10 +43,8 @@ const (
 )
 
 const (
-	// maxIdleClients is the number of idle connections that are kept, idleTime how long. Each of them renews
-	// leases every second, which costs more than a few new connections.
+	// maxIdleClients is the number of idle connections that are kept. Each of them renews leases every second.
 	maxIdleClients = 2
-	idleTime       = time.Second / 2
 	// pieceSize is the number of bytes that Write passes on at a time: four packets of the client.
 	pieceSize = 256 << 10
 	// maxNewClients is the number of new connections that are tried for one call.
@@ -213,24 +210,18 @@ func (f *FS) Close() error {
 }
 
 // take returns a client for exclusive use, because a client does one thing at a time. It is an
-// idle client, unless its name node was silent a moment ago, or a new one.
+// idle client or a new one.
 func (f *FS) take() (client *nameClient, reused bool, err error) {
-	for {
-		f.mu.Lock()
-		n := len(f.idle)
-		if n == 0 {
-			f.mu.Unlock()
-			client, err = f.newClient()
-			return client, false, err
-		}
+	f.mu.Lock()
+	if n := len(f.idle); n > 0 {
 		client, f.idle = f.idle[n-1], f.idle[:n-1]
-		client.idleEnd.Stop()
-		f.mu.Unlock()
-		if silent, _ := f.limits.wasSilent(*client.dialer.current.Load(), 1); silent == nil {
-			return client, true, nil
-		}
-		client.Close()
 	}
+	f.mu.Unlock()
+	if client != nil {
+		return client, true, nil
+	}
+	client, err = f.newClient()
+	return client, false, err
 }
 
 // give returns a client to the idle ones. The client must not have a file open for writing.
@@ -239,7 +230,6 @@ func (f *FS) give(client *nameClient) error {
 	kept := len(f.idle) < maxIdleClients
 	if kept {
 		f.idle = append(f.idle, client)
-		client.idleEnd = time.AfterFunc(idleTime, func() { f.drop(client) })
 	}
 	f.mu.Unlock()
 	if kept {
@@ -248,30 +238,22 @@ func (f *FS) give(client *nameClient) error {
 	return client.Close()
 }
 
-// drop closes a client if it is idle.
-func (f *FS) drop(client *nameClient) {
-	f.mu.Lock()
-	i := slices.Index(f.idle, client)
-	if i >= 0 {
-		f.idle = slices.Delete(f.idle, i, i+1)
-	}
-	f.mu.Unlock()
-	if i >= 0 {
-		client.Close()
-	}
-}
-
 // open calls do with a client, and returns the client if do succeeds. If the connection fails,
 // open tries again with another client, because the name node may have been restarted. It
-// tries up to maxNewClients new clients.
+// tries up to maxNewClients new clients. If a name node is silent, the client calls the next one.
 func (f *FS) open(do func(*nameClient) error) (*nameClient, error) {
-	var silence error // that of the last call
 	for tried := 0; ; {
 		client, reused, err := f.take()
 		if err != nil {
-			return nil, plain(cmp.Or(silence, err))
+			return nil, plain(err)
 		}
-		if err = do(client); err == nil {
+		err = do(client)
+		for range f.options.Addresses[1:] {
+			if isSilent(err) && f.limits.ctx.Err() == nil {
+				err = do(client)
+			}
+		}
+		if err == nil {
 			return client, nil
 		}
 		if refusedByServer(err) {
@@ -279,11 +261,8 @@ func (f *FS) open(do func(*nameClient) error) (*nameClient, error) {
 			return nil, plain(err)
 		}
 		client.Close()
-		if silence = nil; isSilent(err) {
-			silence = err
-			if f.limits.ctx.Err() != nil {
-				return nil, err
-			}
+		if isSilent(err) {
+			return nil, err
 		}
 		if reused {
 			continue

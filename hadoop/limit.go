@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -20,9 +19,6 @@ const (
 	socketTimeout = time.Minute
 	// interruptWait bounds both after an interrupt: a lock is still released, if the name node answers.
 	interruptWait = 2 * time.Second
-	// silentWait is how long a name node is not called after it was silent. It is shorter than
-	// failoverWait, so that a call that waits for an active name node tries it again.
-	silentWait = failoverWait / 2
 )
 
 // limits are the time limits of the connections of a file system.
@@ -30,16 +26,12 @@ type limits struct {
 	call      atomic.Int64    // how long a name node may be silent, in ns
 	ctx       context.Context // ends at an interrupt
 	interrupt context.CancelFunc
-
-	mu     sync.Mutex
-	silent map[string]*silentError // by address
 }
 
 // A silentError is the error of a call that a name node did not answer in time.
 type silentError struct {
 	address string
 	wait    time.Duration
-	at      time.Time
 	cause   error // context.Canceled after an interrupt; else nil
 }
 
@@ -68,31 +60,6 @@ func (l *limits) sleep(wait time.Duration) bool {
 	case <-time.After(wait):
 		return true
 	}
-}
-
-// noteSilent notes that a name node was silent, and returns the error.
-func (l *limits) noteSilent(address string) error {
-	e := &silentError{address, l.within(time.Duration(l.call.Load())), time.Now(), l.ctx.Err()}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.silent[address] = e
-	return e
-}
-
-// wasSilent returns an error if a name node was silent less than silentWait ago, and whether all
-// nodes were.
-func (l *limits) wasSilent(address string, nodes int) (err error, all bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for a, e := range l.silent {
-		if time.Since(e.at) > silentWait {
-			delete(l.silent, a)
-		}
-	}
-	if e := l.silent[address]; e != nil {
-		return e, len(l.silent) >= nodes
-	}
-	return nil, false
 }
 
 // dial connects to a node. An interrupt ends it.
@@ -178,7 +145,7 @@ func (c *nameConn) Read(b []byte) (int, error) {
 	}
 	c.Close()
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.Canceled) {
-		err = c.limits.noteSilent(c.address)
+		err = &silentError{c.address, c.limits.within(time.Duration(c.limits.call.Load())), c.limits.ctx.Err()}
 	}
 	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/colinmarc/hdfs/v2"
@@ -22,45 +23,20 @@ const umaskMode = "fs.permissions.umask-mode"
 // othersWrite are the permissions of group and others to write.
 const othersWrite fs.FileMode = 0o022
 
-var (
-	octalUmask  = regexp.MustCompile(`^\s*0*([0-7]{3})\s*$`)
-	umaskClause = regexp.MustCompile(`^\s*([ugoa]*)([+=-]+)([rwx]*)\s*(,[,\s]*|$)`)
-)
+// octalUmask matches a umask of three digits.
+var octalUmask = regexp.MustCompile(`^\s*0*[0-7]{3}\s*$`)
 
-// parseUmask parses a umask as Hadoop does: three octal digits, or clauses of chmod, which name the
-// permissions that remain.
+// parseUmask parses a umask of octal digits.
 func parseUmask(properties hadoopconf.HadoopConf) (fs.FileMode, error) {
 	text, ok := properties[umaskMode]
 	if !ok {
 		return 0o022, nil
 	}
-	if m := octalUmask.FindStringSubmatch(text); m != nil {
-		var mask fs.FileMode
-		_, err := fmt.Sscanf(m[1], "%o", &mask)
-		return mask, err
+	if !octalUmask.MatchString(text) {
+		return 0, fmt.Errorf("%s is %q: expected octal digits, such as 022", umaskMode, text)
 	}
-	allowed := map[rune]fs.FileMode{}
-	for rest := text; rest != "" || text == ""; {
-		m := umaskClause.FindStringSubmatch(rest)
-		if m == nil {
-			return 0, fmt.Errorf("%s is %q: expected octal digits, such as 022, or u=rwx,g=rx,o=rx", umaskMode, text)
-		}
-		rest = rest[len(m[0]):]
-		who := m[1]
-		if strings.Trim(who, "a") == "" {
-			who = "ugo"
-		}
-		var mode fs.FileMode
-		for i, c := range "xwr" {
-			if strings.ContainsRune(m[3], c) && !strings.HasSuffix(m[2], "-") {
-				mode |= 1 << i
-			}
-		}
-		for _, class := range who {
-			allowed[class] = mode
-		}
-	}
-	return 0o777 &^ (allowed['u']<<6 | allowed['g']<<3 | allowed['o']), nil
+	mask, err := strconv.ParseUint(strings.TrimSpace(text), 8, 32)
+	return fs.FileMode(mask), err
 }
 
 // CheckClosed returns an error if a directory, or something in it, gives group and others permissions to

@@ -46,7 +46,7 @@ func TestHadoopNodes(t *testing.T) {
 		open = append(open, r)
 	}
 
-	wantSpread(t, f)
+	wantOwn(t, f)
 	must.OK(t, c.KillNode(2, true))
 	for _, r := range open {
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, big) {
@@ -80,19 +80,19 @@ func configure(t *testing.T, timeout int) {
 	t.Setenv("HADOOP_CONF_DIR", conf)
 }
 
-// wantSpread checks that a client on a node writes and reads there, and that clients on no node do
-// not all read a block from the same node.
-func wantSpread(t *testing.T, f *hadoop.FS) {
+// wantOwn checks that a client on a node writes and reads there.
+func wantOwn(t *testing.T, f *hadoop.FS) {
 	t.Helper()
 	configure(t, 60_000) // a slow data node must not count as one that hangs
+	defer configure(t, 2000)
 	t.Setenv("mapreduce_job_user_name", f.User())
 	t.Setenv("NM_HOST", "127.0.0.12")
+	defer t.Setenv("NM_HOST", "")
 	const size = 1 << 19
-	name := ""
 	for try := 1; ; try++ { // a busy data node may refuse a read, which then goes to another one
 		own, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
 		must.OK(t, err)
-		name = fmt.Sprintf("/nodes/own-%d", try)
+		name := fmt.Sprintf("/nodes/own-%d", try)
 		write(t, own, name, strings.Repeat("x", size))
 		if _, err := store.ReadFile(own, name); err != nil {
 			t.Fatal(err)
@@ -106,20 +106,6 @@ func wantSpread(t *testing.T, f *hadoop.FS) {
 		if try == 10 {
 			t.Fatal("no client on node 2 read all of its bytes there")
 		}
-	}
-	t.Setenv("NM_HOST", "")
-	other, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
-	must.OK(t, err)
-	defer other.Close()
-	readers := make(map[string]int) // by node
-	other.NoteNodes(func(address string) { readers[address]++ })
-	for range 20 {
-		if _, err := store.ReadFile(other, name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(readers) < 2 {
-		t.Errorf("readers of a block by node: %v, want two nodes", readers)
 	}
 }
 

@@ -35,7 +35,6 @@ func TestHadoopStopped(t *testing.T) {
 	t.Setenv("HADOOP_CONF_DIR", c.ConfDir())
 	run(t, c, "fs", "-mkdir", "/stopped")
 	t.Run("data node", func(t *testing.T) { testStoppedDataNode(t, c) })
-	t.Run("limit", func(t *testing.T) { testStoppedLimit(ctx, t, c) })
 	t.Run("interrupt", func(t *testing.T) { testStoppedInterrupt(ctx, t, c) })
 	t.Run("second name node", func(t *testing.T) { testStoppedSecond(ctx, t, c) })
 }
@@ -96,12 +95,11 @@ func testStoppedDataNode(t *testing.T, c *minicluster.Cluster) {
 
 // solving starts a driver that solves a board in a directory of the cluster, and waits for its first
 // files.
-func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, conf, fileSystem, dir string) (cmd *exec.Cmd, said *bytes.Buffer) {
+func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, fileSystem, dir string) (cmd *exec.Cmd, said *bytes.Buffer) {
 	t.Helper()
 	f := dial(t, c)
 	said = new(bytes.Buffer)
 	cmd = driver(ctx, c, "solve connectn --width 5 --height 5 --connect 4 --data "+fileSystem+dir)
-	cmd.Env = append(cmd.Env, "HADOOP_CONF_DIR="+conf)
 	cmd.Stdout, cmd.Stderr = said, said
 	must.OK(t, cmd.Start())
 	for {
@@ -115,25 +113,9 @@ func solving(ctx context.Context, t *testing.T, c *minicluster.Cluster, conf, fi
 	}
 }
 
-// testStoppedLimit stops the only name node that a driver knows. The driver names it.
-func testStoppedLimit(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	cmd, said := solving(ctx, t, c, withProperty(t, c, "ipc.client.rpc-timeout.ms", "3000"), "hdfs://"+c.NameNode(), "/stopped/limit")
-	defer stop(t, c, minicluster.NameNode)()
-	begun := time.Now()
-	err := cmd.Wait()
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(said.String(), "no answer from name node "+c.NameNode()+" within 3s\n") {
-		t.Errorf("%v: %s", err, said)
-	}
-	t.Logf("ended after %.1f s: %s", time.Since(begun).Seconds(), said)
-	out, err := driverOn(ctx, c, "stats --data hdfs://"+c.NameNode()+"/stopped/limit")
-	if err == nil || !strings.Contains(out, "no answer from name node "+c.NameNode()+" within 20s\n") {
-		t.Errorf("a new driver: %v: %s", err, out)
-	}
-}
-
 // testStoppedInterrupt interrupts a driver that waits for a name node. The limit is Hadoop's.
 func testStoppedInterrupt(ctx context.Context, t *testing.T, c *minicluster.Cluster) {
-	cmd, said := solving(ctx, t, c, c.ConfDir(), "hdfs://"+c.NameNode(), "/stopped/interrupt")
+	cmd, said := solving(ctx, t, c, "hdfs://"+c.NameNode(), "/stopped/interrupt")
 	defer stop(t, c, minicluster.NameNode)()
 	time.Sleep(time.Second) // so that it waits
 	begun := time.Now()

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/cloud/internal/aws"
 	"github.com/treereduce/treereduce/cloud/internal/s3"
 	"github.com/treereduce/treereduce/internal/command"
 )
@@ -25,7 +24,7 @@ func Extension() driver.Extension {
 
 // openS3 opens a name in S3, with the credentials of the environment.
 func openS3(ctx context.Context, name string) (driver.FS, string, error) {
-	f, dir, err := s3.Dial(ctx, name, aws.Options{})
+	f, dir, err := s3.Dial(ctx, name)
 	if errors.As(err, new(*s3.NameError)) {
 		err = command.Usagef("--data %w", err)
 	}

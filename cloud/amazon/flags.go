@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/cli/driver"
-	"github.com/treereduce/treereduce/cloud/internal/aws"
 	"github.com/treereduce/treereduce/cloud/internal/emr"
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
@@ -23,7 +22,6 @@ const runnerName = "emr"
 // flags contains the flags of the commands that use Amazon EMR.
 type flags struct {
 	bucket     string
-	account    aws.Options
 	poll       time.Duration
 	cluster    emr.Spec // without name, step, limit and tags
 	price      float64  // dollars per hour for a node; 0: that of the table
@@ -38,14 +36,6 @@ func (f *flags) runner() driver.Runner {
 		Takes: []string{"cluster-above", "D"}, Solve: f.solve}
 }
 
-// ofAccount returns the flags for the AWS account.
-func (f *flags) ofAccount() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "region", Destination: &f.account.Region, Usage: "`REGION` of Amazon", DefaultText: "AWS_REGION, or that of the profile"},
-		&cli.StringFlag{Name: "profile", Destination: &f.account.Profile, Usage: "the `PROFILE` of ~/.aws", DefaultText: "AWS_PROFILE"},
-	}
-}
-
 // polling is the default of --poll.
 const polling = 15 * time.Second
 
@@ -56,7 +46,7 @@ func (f *flags) ofPoll() cli.Flag {
 
 // Flags implements driver.RunnerOptions.
 func (f *flags) Flags() []cli.Flag {
-	return command.Group("runner emr: Amazon EMR", append(f.ofAccount(), f.ofPoll(),
+	return command.Group("runner emr: Amazon EMR", []cli.Flag{f.ofPoll(),
 		&cli.StringFlag{Name: "bucket", Destination: &f.bucket, Usage: "S3 location of programs, logs and data: `s3://BUCKET/PREFIX`; --data is a name below it"},
 		&cli.StringFlag{Name: "release", Destination: &f.cluster.Release, Usage: "the `RELEASE` of Amazon EMR", Value: emr.DefaultRelease},
 		&cli.StringFlag{Name: "instance", Destination: &f.cluster.Worker, Usage: "instance `TYPE` of the workers", Value: emr.DefaultInstance},
@@ -72,7 +62,7 @@ func (f *flags) Flags() []cli.Flag {
 		&cli.Float64Flag{Name: "max-hours", Destination: &f.maxHours, Usage: "`HOURS` after which the cluster ends in any case", Value: 4},
 		&cli.Float64Flag{Name: "max-dollars", Destination: &f.maxDollars, Usage: "largest cost of the cluster in `DOLLARS`, which may end it earlier", DefaultText: "no limit"},
 		&cli.StringFlag{Name: "binaries", Destination: &f.binaries, Usage: "`DIRECTORY` of driver, mapper and reducer, built for the cluster's processor", DefaultText: "linux-amd64 or linux-arm64 in the directory of driver-aws, written by make build-emr"},
-	))
+	})
 }
 
 // Validate implements driver.RunnerOptions. The flags are checked by spec and costOf.

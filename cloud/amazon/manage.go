@@ -2,11 +2,9 @@ package amazon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -25,21 +23,18 @@ var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
 // emrCommand returns driver-aws emr: what still runs, and its end. Clusters are found by their tag.
 func emrCommand() *cli.Command {
 	f := &flags{poll: polling}
-	account := f.ofAccount()
 	commands := []*cli.Command{
 		{
-			Name:      "status",
-			Usage:     "list the clusters of driver-aws that cost money, or the named ones",
-			ArgsUsage: "[CLUSTER…]",
-			Flags:     append(slices.Clone(account), &cli.BoolFlag{Name: "json", Usage: "print each as a line of JSON"}),
-			Action:    f.status,
+			Name:   "status",
+			Usage:  "list the clusters of driver-aws that cost money",
+			Action: f.status,
 		},
 		{
 			Name:      "down",
 			Usage:     "end clusters of driver-aws; data in S3 stay",
 			ArgsUsage: "[CLUSTER…]",
-			Flags: append(slices.Clone(account), f.ofPoll(), &cli.BoolFlag{Name: "all", Usage: "end all that emr status lists, after asking"},
-				&cli.BoolFlag{Name: "yes", Usage: "don't ask"}),
+			Flags: []cli.Flag{f.ofPoll(), &cli.BoolFlag{Name: "all", Usage: "end all that emr status lists, after asking"},
+				&cli.BoolFlag{Name: "yes", Usage: "don't ask"}},
 			Action: f.down,
 		},
 	}
@@ -59,7 +54,7 @@ func (f *flags) clusters(c *cli.Context) (service *emr.Service, all []*emr.Clust
 			return nil, nil, command.Usagef("%q: expected a cluster, j-…, as driver-aws emr status lists them", id)
 		}
 	}
-	conf, err := aws.Load(c.Context, f.account)
+	conf, err := aws.Load(c.Context)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,18 +74,12 @@ func (f *flags) clusters(c *cli.Context) (service *emr.Service, all []*emr.Clust
 
 // status implements driver-aws emr status.
 func (f *flags) status(c *cli.Context) error {
+	if err := command.NoArguments(c, ""); err != nil {
+		return err
+	}
 	_, all, err := f.clusters(c)
 	if err != nil {
 		return err
-	}
-	if c.Bool("json") {
-		out := json.NewEncoder(c.App.Writer)
-		for _, cluster := range all {
-			if err := out.Encode(cluster); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.App.Writer, "no cluster of driver-aws costs money in this region")

@@ -56,8 +56,7 @@ func (r *run) become(ctx context.Context, cluster string, old owner) (owner, err
 }
 
 // clusterOf returns the cluster that an owner names, which has not ended; or nil. A cluster that is ending is
-// waited for. The error says that another driver is about to create the cluster. Times are those of S3: the clock of
-// the machine that wrote the owner may be wrong.
+// waited for. The error says that another driver is about to create the cluster.
 func (r *run) clusterOf(ctx context.Context, o owner) (*emr.Cluster, error) {
 	if o.Cluster == "" {
 		return nil, nil
@@ -66,7 +65,7 @@ func (r *run) clusterOf(ctx context.Context, o owner) (*emr.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c == nil && o.version.Seen.Sub(o.version.Changed) < creation {
+	if c == nil && time.Since(o.version.Changed) < creation {
 		return nil, fmt.Errorf("%s: %s has been creating a cluster there since %s: try again in some minutes", r.place.data(), o.By, clock(o.Since))
 	}
 	if c == nil || c.Terminated() {

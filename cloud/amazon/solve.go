@@ -130,7 +130,7 @@ func (r *run) notify(line string) { r.bar.Print(line) }
 
 // begin returns the cluster of the run: one that is at work, which --resume follows, or one that it creates.
 func (r *run) begin(ctx context.Context) (id string, err error) {
-	if r.conf, err = aws.Load(ctx, r.flags.account); err != nil {
+	if r.conf, err = aws.Load(ctx); err != nil {
 		return "", err
 	}
 	r.service = emr.New(r.conf, r.flags.poll, r.notify)
@@ -217,7 +217,7 @@ func (r *run) create(ctx context.Context, old owner) (id string, err error) {
 		return "", err
 	}
 	if region := r.fs.Region(); region != r.conf.Region {
-		r.notify(fmt.Sprintf("bucket %s is in %s, the cluster in %s: about $0.02 per GB between them, and slower (--region %[2]s starts the cluster there)", r.place.bucket, region, r.conf.Region))
+		r.notify(fmt.Sprintf("bucket %s is in %s, the cluster in %s: about $0.02 per GB between them, and slower (AWS_REGION=%[2]s starts the cluster there)", r.place.bucket, region, r.conf.Region))
 	}
 	if err := command.Confirm(ctx, r.app, r.Context.Bool("yes"), game.TitleOf(r.Game)+" on "+r.cost.text(r.flags, r.spec)); err != nil {
 		return "", err

@@ -57,7 +57,7 @@ func readCases(t *testing.T, dir string) (cases []*confCase) {
 		}
 		cases = append(cases, c)
 	}
-	if len(cases) < 50 {
+	if len(cases) < 40 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	return cases

@@ -3,6 +3,8 @@
 package conf
 
 import (
+	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,10 +22,6 @@ var confFiles = []string{"core-site.xml", "hdfs-site.xml", "mapred-site.xml", "y
 // property may refer to itself.
 const maxExpansions = 20
 
-// maxValue bounds the length of an expanded value: a property that refers to itself twice
-// would double with each expansion.
-const maxValue = 1 << 16
-
 // deprecated maps old names of properties, of those that the project reads, to the new ones. As in
 // Hadoop, the value of an old name replaces that of the new one.
 var deprecated = map[string]string{
@@ -34,33 +32,77 @@ var deprecated = map[string]string{
 }
 
 // Load reads core-site.xml, hdfs-site.xml, mapred-site.xml and yarn-site.xml from a directory, as
-// Hadoop's class Configuration does: with included files, attributes, final properties and entities. It
+// Hadoop's class Configuration does, with final properties. It
 // expands ${name} in their values. A name is that of another property, of Java's user.name, user.home
 // or java.io.tmpdir, or of an environment variable: ${env.NAME}, ${env.NAME-default} or
 // ${env.NAME:-default}. References to unknown names stay as they are. Missing files are skipped, but a
-// directory without any of them is an fs.ErrNotExist. What Load does not support, such as included URLs
-// and external entities, is an error that names it.
+// directory without any of them is an fs.ErrNotExist. What Load does not support, such as included files,
+// entities and other encodings than UTF-8, is an error that names the file.
 func Load(dir string) (map[string]string, error) {
-	raw := &properties{dir: dir, values: make(map[string]string), final: make(map[string]bool)}
+	raw, final := make(map[string]string), make(map[string]bool)
 	found := false
 	for _, name := range confFiles {
-		err := raw.load(filepath.Join(dir, name), 0)
+		text, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err == nil {
+			err = add(raw, final, text)
+		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, name), err)
 		}
 		found = true
 	}
 	if !found {
 		return nil, fmt.Errorf("%s: no %s: %w", dir, strings.Join(confFiles, ", "), fs.ErrNotExist)
 	}
-	conf := make(map[string]string, len(raw.values))
-	for name, value := range raw.values {
-		conf[name] = expand(raw.values, value)
+	conf := make(map[string]string, len(raw))
+	for name, value := range raw {
+		conf[name] = expand(raw, value)
 	}
 	return conf, nil
+}
+
+// A property is a property in a file.
+type property struct {
+	Name  *string `xml:"name"`
+	Value string  `xml:"value"`
+	Final string  `xml:"final"`
+}
+
+// An element is an element that Load does not know.
+type element struct{ XMLName xml.Name }
+
+// add adds the properties in the text of a file. One without a value only becomes final.
+func add(values map[string]string, final map[string]bool, text []byte) error {
+	var file struct {
+		XMLName    xml.Name   `xml:"configuration"`
+		Properties []property `xml:"property"`
+		Other      *element   `xml:",any"`
+	}
+	if err := xml.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &file); err != nil {
+		return err
+	}
+	if file.Other != nil {
+		return fmt.Errorf("<%s> is not supported: write the properties into the file", file.Other.XMLName.Local)
+	}
+	for _, p := range file.Properties {
+		if p.Name == nil {
+			return errors.New("a property has no element <name>")
+		}
+		name := strings.TrimSpace(*p.Name)
+		if current, ok := deprecated[name]; ok {
+			name = current
+		}
+		if p.Value != "" && !final[name] {
+			values[name] = p.Value
+		}
+		if p.Final == "true" {
+			final[name] = true
+		}
+	}
+	return nil
 }
 
 // reference matches a ${name} without a nested reference.
@@ -80,7 +122,7 @@ func expand(conf map[string]string, value string) string {
 		if !known {
 			return expanded
 		}
-		if strings.Contains(text, ref) || len(expanded)+len(text) > maxValue {
+		if strings.Contains(text, ref) {
 			return value
 		}
 		expanded = expanded[:at[0]] + text + expanded[at[1]:]

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -32,9 +31,6 @@ const (
 
 // defaultConf is the configuration unless KRB5_CONFIG names another file.
 const defaultConf = "/etc/krb5.conf"
-
-// maxBody is how much of an answer is read so that its connection can be used again.
-const maxBody = 64 << 10
 
 // A Login is the identity of this process in a realm, with a ticket. It is safe for concurrent use.
 type Login struct {
@@ -178,15 +174,10 @@ func (l *Login) refresh() error {
 	return cmp.Or(err, fmt.Errorf("the ticket of %s in %s ended at %v: run kinit", l.Name(), l.file, l.end.Format(time.DateTime)))
 }
 
-// noPrincipal returns the error of a keytab without the name of a principal.
-func noPrincipal(file string) error {
-	return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", file, Principal)
-}
-
 // openKeytab reads the keytab, which must have a key of the principal.
 func (l *Login) openKeytab() error {
 	if len(l.name.NameString) == 0 {
-		return noPrincipal(l.file)
+		return fmt.Errorf("the keytab %s needs a principal (--principal, or %s in the environment)", l.file, Principal)
 	}
 	kt, err := keytab.Load(l.file)
 	if errors.As(err, new(*fs.PathError)) {
@@ -223,7 +214,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || answer.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(answer.Header.Get(spnego.HTTPHeaderAuthResponse), spnego.HTTPHeaderAuthResponseValueKey) {
 		return answer, err
 	}
-	io.CopyN(io.Discard, answer.Body, maxBody)
 	answer.Body.Close()
 	service := "HTTP/" + strings.ToLower(r.URL.Hostname())
 	c, err := t.login.For(service)

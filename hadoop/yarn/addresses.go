@@ -25,11 +25,9 @@ func findAddresses(conf map[string]string) addresses {
 	a.node = node
 	suffixes := []string{""}
 	if get("yarn.resourcemanager.ha.enabled") == "true" {
-		if ids := fields(get("yarn.resourcemanager.ha.rm-ids")); len(ids) > 0 {
-			suffixes = nil
-			for _, id := range ids {
-				suffixes = append(suffixes, "."+id)
-			}
+		suffixes = nil
+		for id := range strings.SplitSeq(get("yarn.resourcemanager.ha.rm-ids"), ",") {
+			suffixes = append(suffixes, "."+strings.TrimSpace(id))
 		}
 	}
 	for _, suffix := range suffixes {
@@ -64,9 +62,4 @@ func reachable(address, port string) string {
 		host = "127.0.0.1"
 	}
 	return net.JoinHostPort(host, port)
-}
-
-// fields splits a list at commas and white space.
-func fields(list string) []string {
-	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\t' })
 }

@@ -166,5 +166,10 @@ func FuzzMeaning(f *testing.F) {
 		}
 		lastError(diagnostics)
 		unwrap(diagnostics)
+		for _, task := range []string{"", "map 3"} {
+			if line := (Failure{Task: task, Text: explain(diagnostics, programLines(diagnostics), nil)}).String(); strings.Contains(line, "\n") {
+				t.Errorf("a failure of several lines: %q", line)
+			}
+		}
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 // groups is where control groups are made. The zero value makes none.
 type groups struct {
-	dirs    map[string]string // by controller of version 1; by "" of version 2, which has all in one
+	dirs    map[string]string // of version 1, by controller
 	systemd []string          // how to call systemd-run, which makes the group
 }
 
@@ -28,30 +28,21 @@ const period = 100_000
 // A setting is a file of a control group and its value.
 type setting struct{ file, value string }
 
-// settings returns the settings of a control group of a controller, see groups.dirs.
-func (l Limits) settings(controller string) (set []setting) {
-	memory, cpu, processes := fmt.Sprint(l.Memory), fmt.Sprint(int(math.Round(l.CPU*period))), fmt.Sprint(l.Processes)
-	all := controller == ""
-	if l.Memory > 0 && all {
-		set = append(set, setting{"memory.max", memory}, setting{"memory.swap.max", "0"})
+// settings returns the settings of a control group of a controller.
+func (l Limits) settings(controller string) []setting {
+	memory := fmt.Sprint(l.Memory)
+	switch {
+	case l.Memory > 0 && controller == "memory":
+		return []setting{{"memory.limit_in_bytes", memory}, {"memory.memsw.limit_in_bytes", memory}}
+	case l.CPU > 0 && controller == "cpu":
+		return []setting{{"cpu.cfs_quota_us", fmt.Sprint(int(math.Round(l.CPU * period)))}}
+	case l.Processes > 0 && controller == "pids":
+		return []setting{{"pids.max", fmt.Sprint(l.Processes)}}
 	}
-	if l.Memory > 0 && controller == "memory" {
-		set = append(set, setting{"memory.limit_in_bytes", memory}, setting{"memory.memsw.limit_in_bytes", memory})
-	}
-	if l.CPU > 0 && all {
-		set = append(set, setting{"cpu.max", cpu})
-	}
-	if l.CPU > 0 && controller == "cpu" {
-		set = append(set, setting{"cpu.cfs_quota_us", cpu})
-	}
-	if l.Processes > 0 && (all || controller == "pids") {
-		set = append(set, setting{"pids.max", processes})
-	}
-	return set
+	return nil
 }
 
-// findGroups finds a way to make control groups that works: version 2 in a directory that is delegated,
-// systemd, or version 1 as root.
+// findGroups finds a way to make control groups that works: systemd, or version 1 as root.
 func (s *Sandbox) findGroups(ctx context.Context) (g groups, err error) {
 	systemd := []string{"systemd-run", "--scope", "--quiet", "--collect"}
 	if os.Getuid() != 0 {
@@ -61,7 +52,7 @@ func (s *Sandbox) findGroups(ctx context.Context) (g groups, err error) {
 	for _, name := range []string{"memory", "cpu", "pids"} {
 		one[name] = ownGroup(name)
 	}
-	for _, g := range []groups{{dirs: map[string]string{"": delegated(ownGroup(""))}}, {systemd: systemd}, {dirs: one}} {
+	for _, g := range []groups{{systemd: systemd}, {dirs: one}} {
 		with := *s
 		with.groups = g
 		if err = with.Try(ctx, "/"); err == nil || ctx.Err() != nil {
@@ -71,15 +62,13 @@ func (s *Sandbox) findGroups(ctx context.Context) (g groups, err error) {
 	return g, err
 }
 
-// ownGroup returns the directory of our control group of a controller of version 1, or, for "", of version
-// 2; "" if there is none.
+// ownGroup returns the directory of our control group of a controller of version 1; "" if there is none.
 func ownGroup(controller string) string {
 	mounts, _ := os.ReadFile("/proc/self/mounts")
 	own, _ := os.ReadFile("/proc/self/cgroup")
 	for line := range strings.Lines(string(mounts)) {
 		mount := strings.Fields(line)
-		if len(mount) < 4 || mount[2] != "cgroup" && controller != "" || mount[2] != "cgroup2" && controller == "" ||
-			controller != "" && !slices.Contains(strings.Split(mount[3], ","), controller) {
+		if len(mount) < 4 || mount[2] != "cgroup" || !slices.Contains(strings.Split(mount[3], ","), controller) {
 			continue
 		}
 		for line := range strings.Lines(string(own)) {
@@ -91,22 +80,6 @@ func ownGroup(controller string) string {
 			}
 		}
 		return mount[1] // in a container, our group is the one that is mounted
-	}
-	return ""
-}
-
-// delegated returns the nearest directory from a control group of version 2 upwards whose children have
-// the controllers that we need, and that we may write; "" if there is none.
-func delegated(dir string) string {
-	for ; len(dir) > 1; dir = filepath.Dir(dir) {
-		text, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
-		if err != nil {
-			return ""
-		}
-		has := strings.Fields(string(text))
-		if slices.Contains(has, "memory") && slices.Contains(has, "cpu") && slices.Contains(has, "pids") && writable(dir) {
-			return dir
-		}
 	}
 	return ""
 }
@@ -155,7 +128,7 @@ func (g groups) make(l Limits) (group *Group, enter []string, err error) {
 		group.dirs = append(group.dirs, dir)
 		for _, s := range l.settings(controller) {
 			f, failed := os.OpenFile(filepath.Join(dir, s.file), os.O_WRONLY, 0)
-			if strings.Contains(s.file, "sw") && errors.Is(failed, os.ErrNotExist) {
+			if strings.Contains(s.file, "memsw") && errors.Is(failed, os.ErrNotExist) {
 				continue // this system does not count swap space
 			}
 			if failed == nil {
@@ -190,12 +163,10 @@ func (g *Group) Reason() string {
 		return ""
 	}
 	for _, dir := range g.dirs {
-		for _, file := range []string{"memory.events", "memory.oom_control"} {
-			text, _ := os.ReadFile(filepath.Join(dir, file))
-			_, killed, ok := strings.Cut("\n"+string(text), "\noom_kill ")
-			if ok && !strings.HasPrefix(killed, "0") {
-				return fmt.Sprintf("all its processes together used more than %d MB of memory, the limit", g.memory>>20)
-			}
+		text, _ := os.ReadFile(filepath.Join(dir, "memory.oom_control"))
+		_, killed, ok := strings.Cut("\n"+string(text), "\noom_kill ")
+		if ok && !strings.HasPrefix(killed, "0") {
+			return fmt.Sprintf("all its processes together used more than %d MB of memory, the limit", g.memory>>20)
 		}
 	}
 	return ""

@@ -80,14 +80,13 @@ def test_shared(table: Table) -> None:
         assert list(threads.map(look_up, [table] * 6, parts)) == wants
     context = multiprocessing.get_context("fork")
     ends, children = [], []
-    with table._lock:  # as if a thread were asking
-        for part in parts:
-            end, other = context.Pipe()
-            child = context.Process(target=answer, args=(table, part, other))
-            child.start()
-            other.close()
-            ends.append(end)
-            children.append(child)
+    for part in parts:
+        end, other = context.Pipe()
+        child = context.Process(target=answer, args=(table, part, other))
+        child.start()
+        other.close()
+        ends.append(end)
+        children.append(child)
     assert look_up(table, hashes) == want  # at the same time
     assert [end.recv() for end in ends] == wants
     for child in children:

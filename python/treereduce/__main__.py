@@ -1,14 +1,11 @@
 """Runs the rules program of a class: python3 -m treereduce FILE CLASS NAME=VALUE …"""
 
 import contextlib
-import json
 import os
 import runpy
 import sys
 
-from treereduce import notebook
-from treereduce.driver import EXPECTED
-from treereduce.rules import RulesError, main
+from treereduce.rules import main
 
 if len(sys.argv) < 3:
     sys.exit("usage: python3 -m treereduce FILE CLASS NAME=VALUE …")
@@ -17,9 +14,4 @@ sys.argv[:3] = [file]
 sys.path[0] = os.path.dirname(os.path.abspath(file))  # as if FILE were run
 with contextlib.redirect_stdout(sys.stderr):
     names = runpy.run_path(file, run_name="rules_program")
-try:
-    if expected := json.loads(os.environ.get(EXPECTED, "{}")):
-        notebook.check(name, names, expected)
-except RulesError as error:
-    sys.exit(str(error))
 main(names[name])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -11,15 +10,12 @@ import threading
 from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Deque, Dict, Optional, Type, Union
+from typing import IO, Deque, Optional, Type, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 
 #: The directory of the programs that a wheel contains.
 PROGRAMS = Path(__file__).absolute().parent / "bin"
-
-#: The environment variable with the fingerprints of a class in a notebook, for the rules program.
-EXPECTED = "TREEREDUCE_EXPECTED"
 
 #: The number of lines of stderr that a process keeps.
 KEPT_LINES = 20
@@ -62,14 +58,12 @@ def main() -> None:
 class Process:
     """A command of driver. As a context manager it ends the process."""
 
-    def __init__(self, driver: str, *words: str, rules: Optional[str] = None, expected: Optional[Dict[str, str]] = None) -> None:
-        """Start the command. rules is the command of a rules program, see docs/rules.md, and expected the fingerprints of
-        its class in a notebook."""
+    def __init__(self, driver: str, *words: str, rules: Optional[str] = None) -> None:
+        """Start the command. rules is the command of a rules program, see docs/rules.md."""
         self._owner = os.getpid()
         environment = dict(os.environ)
         if rules:  # a program in Python is run by this Python, and can import this package
             environment["TREEREDUCE_RULES"] = rules
-            environment[EXPECTED] = json.dumps(expected or {})
             for name, first in ("PATH", Path(sys.executable).parent), ("PYTHONPATH", Path(__file__).absolute().parents[1]):
                 environment[name] = os.pathsep.join(filter(None, [str(first), os.environ.get(name)]))
         # A session of its own: Ctrl-C interrupts the caller, which then ends the process.

@@ -7,7 +7,6 @@ import json
 import operator
 import os
 import threading
-import weakref
 from contextlib import contextmanager
 from types import TracebackType
 from typing import (
@@ -80,7 +79,6 @@ class Table:
         self._lock = threading.Lock()
         self._lookups: Dict[str, Process] = {}
         self._stats: Optional[Dict[str, Any]] = None
-        _tables.add(self)
         self.lookup("")  # fails if there is no table
 
     def __enter__(self) -> Table:
@@ -238,7 +236,9 @@ class Table:
     def _lookup(self, flag: str) -> Iterator[Process]:
         """Provide a process that answers, one caller at a time. An exception ends it."""
         with self._lock:
-            process = self._lookups.pop(flag, None) or self._run("lookup", "--json", flag)
+            process = self._lookups.pop(flag, None)
+            if not process or not process.owned():  # a child of a fork shares the pipes of its parent
+                process = self._run("lookup", "--json", flag)
             try:
                 yield process
             except BrokenPipeError:
@@ -259,17 +259,3 @@ def _text(position: PositionLike) -> str:
         return f"#{operator.index(position)}"  # type: ignore[arg-type]
     except TypeError:
         return " ".join(map(str, position))  # type: ignore[arg-type]
-
-
-# The tables of this process. A child of a fork shares the pipes of its parent, and a thread of the
-# parent may own a lock, so the child needs processes and locks of its own.
-_tables: weakref.WeakSet[Table] = weakref.WeakSet()
-
-
-def _forked() -> None:
-    for table in _tables:
-        table._lock, table._lookups = threading.Lock(), {}
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)

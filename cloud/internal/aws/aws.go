@@ -4,7 +4,6 @@
 package aws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
-	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
-	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/smithy-go/logging"
 )
 
@@ -24,20 +21,13 @@ const (
 	// gets no answer, unless AWS_MAX_ATTEMPTS sets another. With the growing pauses between
 	// them, they take half a minute.
 	attempts = 7
-	// instanceWait bounds the wait for the metadata server of an instance. On EC2, which
-	// includes EMR, it answers within milliseconds; elsewhere there is none.
+	// silence is how long a server may send nothing before a request fails, also while it receives the largest object,
+	// a program of 20 MB.
+	silence = 2 * time.Minute
+	// instanceWait bounds the wait for the metadata server of an instance. On EC2, it answers within milliseconds;
+	// elsewhere there is none.
 	instanceWait = 2 * time.Second
 )
-
-// Options are the options of a command line. For an empty one, the environment and the files
-// in ~/.aws decide.
-type Options struct {
-	Profile string // overrides AWS_PROFILE
-	Region  string // overrides AWS_REGION and the profile's region
-	// Silence is how long a server may neither send nor accept a byte of a request before the
-	// request fails; 0 means a minute.
-	Silence time.Duration
-}
 
 // ErrNoCredentials is the error of Load if there are no credentials.
 var ErrNoCredentials = errors.New("no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE to a profile of ~/.aws (aws configure makes one)")
@@ -47,26 +37,16 @@ var ErrNoRegion = errors.New("no AWS region: set AWS_REGION (eu-central-1, …),
 
 // Load returns the configuration of a command. The credentials come from the environment
 // (AWS_ACCESS_KEY_ID, …), a profile (keys, a role, single sign-on, a process), a container or
-// the role of the instance, in this order; the region from AWS_REGION, the profile or the
-// instance. AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 and similar variables name a server other
+// the role of the instance, in this order; the region from AWS_REGION or the
+// profile. AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 and similar variables name a server other
 // than Amazon's; the clients of services read them themselves.
 //
 // Load retrieves the credentials once, to detect missing ones early. Its error is
 // ErrNoCredentials, ErrNoRegion, or an error from Explain.
-func Load(ctx context.Context, o Options) (aws.Config, error) {
-	client := limited(awshttp.NewBuildableClient(), cmp.Or(o.Silence, silence))
-	options := []func(*config.LoadOptions) error{
+func Load(ctx context.Context) (aws.Config, error) {
+	c, err := config.LoadDefaultConfig(ctx,
 		config.WithLogger(logging.Nop{}), // the SDK's log only repeats errors of calls, or is of no use
-		config.WithHTTPClient(client),
-		config.WithEndpointCredentialOptions(func(e *endpointcreds.Options) { e.HTTPClient = client }),
-	}
-	if o.Profile != "" {
-		options = append(options, config.WithSharedConfigProfile(o.Profile))
-	}
-	if o.Region != "" {
-		options = append(options, config.WithRegion(o.Region))
-	}
-	c, err := config.LoadDefaultConfig(ctx, options...)
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithReadTimeout(silence)))
 	if none := (config.SharedConfigProfileNotExistError{}); errors.As(err, &none) {
 		return c, fmt.Errorf("AWS profile %q: neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)", none.Profile)
 	}
@@ -80,13 +60,7 @@ func Load(ctx context.Context, o Options) (aws.Config, error) {
 		return c, err
 	}
 	if c.Region == "" {
-		c.Region = instanceRegion(ctx, c)
-	}
-	if c.Region == "" {
 		return c, ErrNoRegion
-	}
-	if client, ok := c.HTTPClient.(*awshttp.BuildableClient); ok { // with the certificates of AWS_CA_BUNDLE
-		c.HTTPClient = client.Freeze() // AWS_DEFAULTS_MODE would replace its connections
 	}
 	return c, nil
 }
@@ -111,18 +85,6 @@ func hasCredentials(ctx context.Context, c aws.Config) error {
 		return ErrNoCredentials
 	}
 	return fmt.Errorf("AWS credentials: %w", Explain(err))
-}
-
-// instanceRegion returns the region of the instance that runs this process, or "" if it is not
-// an instance.
-func instanceRegion(ctx context.Context, c aws.Config) string {
-	ctx, cancel := context.WithTimeout(ctx, instanceWait)
-	defer cancel()
-	out, err := imds.NewFromConfig(c).GetRegion(ctx, nil)
-	if err != nil {
-		return ""
-	}
-	return out.Region
 }
 
 // Sleep waits. It returns the error of the context if that is done first.

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
@@ -35,8 +36,7 @@ func alone(t *testing.T, conf, credentials string) {
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 }
 
-// TestLoad checks that keys and region come from the places of every AWS tool: the command
-// line overrides the environment, and that overrides the files.
+// TestLoad checks that keys and region come from the places of every AWS tool: the environment overrides the files.
 func TestLoad(t *testing.T) {
 	const conf = "[default]\nregion = eu-central-1\n[profile other]\nregion = us-west-2\n[profile nowhere]\noutput = json\n"
 	const keys = "[default]\naws_access_key_id = A\naws_secret_access_key = a\n[other]\naws_access_key_id = B\naws_secret_access_key = b\n" +
@@ -44,26 +44,22 @@ func TestLoad(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		env         map[string]string
-		options     Options
 		key, region string
 		err         string
 	}{
 		{name: "files", key: "A", region: "eu-central-1"},
 		{name: "AWS_PROFILE", env: map[string]string{"AWS_PROFILE": "other"}, key: "B", region: "us-west-2"},
-		{name: "--profile", env: map[string]string{"AWS_PROFILE": "nowhere"}, options: Options{Profile: "other"}, key: "B", region: "us-west-2"},
 		{name: "AWS_REGION", env: map[string]string{"AWS_REGION": "eu-west-1"}, key: "A", region: "eu-west-1"},
-		{name: "--region", env: map[string]string{"AWS_REGION": "eu-west-1"}, options: Options{Region: "sa-east-1"}, key: "A", region: "sa-east-1"},
 		{name: "keys", env: map[string]string{"AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "k"}, key: "K", region: "eu-central-1"},
-		{name: "--profile over keys", env: map[string]string{"AWS_ACCESS_KEY_ID": "K", "AWS_SECRET_ACCESS_KEY": "k"}, options: Options{Profile: "other"}, key: "B", region: "us-west-2"},
-		{name: "no region", options: Options{Profile: "nowhere"}, err: ErrNoRegion.Error()},
-		{name: "no profile", options: Options{Profile: "tset"}, err: `AWS profile "tset": neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)`},
+		{name: "no region", env: map[string]string{"AWS_PROFILE": "nowhere"}, err: ErrNoRegion.Error()},
+		{name: "no profile", env: map[string]string{"AWS_PROFILE": "tset"}, err: `AWS profile "tset": neither ~/.aws/config nor ~/.aws/credentials has it (aws configure list-profiles lists them)`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			alone(t, conf, keys)
 			for name, value := range test.env {
 				t.Setenv(name, value)
 			}
-			c, err := Load(t.Context(), test.options)
+			c, err := Load(t.Context())
 			if test.err != "" {
 				if err == nil || err.Error() != test.err {
 					t.Errorf("%v, expected %s", err, test.err)
@@ -72,8 +68,9 @@ func TestLoad(t *testing.T) {
 			}
 			must.OK(t, err)
 			found, err := c.Credentials.Retrieve(t.Context())
-			if err != nil || found.AccessKeyID != test.key || c.Region != test.region || c.RetryMaxAttempts != attempts {
-				t.Errorf("key %q, region %q, %d attempts, %v", found.AccessKeyID, c.Region, c.RetryMaxAttempts, err)
+			limit, _ := c.HTTPClient.(*awshttp.BuildableClient).GetReadTimeout()
+			if err != nil || found.AccessKeyID != test.key || c.Region != test.region || c.RetryMaxAttempts != attempts || limit != silence {
+				t.Errorf("key %q, region %q, %d attempts, %v, %v", found.AccessKeyID, c.Region, c.RetryMaxAttempts, limit, err)
 			}
 		})
 	}
@@ -102,7 +99,8 @@ func TestNoCredentials(t *testing.T) {
 			must.OK(t, err)
 			stderr := os.Stderr
 			os.Stderr = f
-			c, err := Load(t.Context(), Options{Region: "eu-west-1"})
+			t.Setenv("AWS_REGION", "eu-west-1")
+			c, err := Load(t.Context())
 			os.Stderr = stderr
 			if !errors.Is(err, ErrNoCredentials) {
 				t.Errorf("%+v, %v", c, err)
@@ -120,13 +118,12 @@ func TestStopped(t *testing.T) {
 	alone(t, "", "")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := Load(ctx, Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Load(ctx); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-// TestInstance checks that on an instance, such as the master of a cluster, the role provides
-// the keys, and the metadata server the region.
+// TestInstance checks that on an instance the role provides the keys.
 func TestInstance(t *testing.T) {
 	alone(t, "", "")
 	instance := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -138,8 +135,6 @@ func TestInstance(t *testing.T) {
 			fmt.Fprint(w, "EMR_EC2_DefaultRole")
 		case "/latest/meta-data/iam/security-credentials/EMR_EC2_DefaultRole":
 			fmt.Fprint(w, `{"Code": "Success", "AccessKeyId": "I", "SecretAccessKey": "i", "Token": "t", "Expiration": "2099-01-01T00:00:00Z"}`)
-		case "/latest/dynamic/instance-identity/document":
-			fmt.Fprint(w, `{"region": "ap-south-1"}`)
 		default:
 			http.NotFound(w, r)
 		}
@@ -147,11 +142,12 @@ func TestInstance(t *testing.T) {
 	defer instance.Close()
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.URL)
-	c, err := Load(t.Context(), Options{})
+	t.Setenv("AWS_REGION", "eu-west-1")
+	c, err := Load(t.Context())
 	must.OK(t, err)
 	found, err := c.Credentials.Retrieve(t.Context())
-	if err != nil || found.AccessKeyID != "I" || found.SessionToken != "t" || c.Region != "ap-south-1" {
-		t.Errorf("%+v, region %q, %v", found, c.Region, err)
+	if err != nil || found.AccessKeyID != "I" || found.SessionToken != "t" {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 
@@ -165,12 +161,10 @@ func TestExplain(t *testing.T) {
 		text string
 	}{
 		{of("ExpiredToken", "The provided token has expired.\nreally"), "S3 GetObject: ExpiredToken: The provided token has expired. (the credentials have expired: " + renew + ")"},
-		{of("InvalidAccessKeyId", "Not in our records."), "S3 GetObject: InvalidAccessKeyId: Not in our records. (AWS does not know the access key: check AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE)"},
-		{of("SignatureDoesNotMatch", "No."), "S3 GetObject: SignatureDoesNotMatch: No. (the secret key does not belong to the access key: check AWS_SECRET_ACCESS_KEY and AWS_PROFILE)"},
-		{of("RequestTimeTooSkewed", ""), "S3 GetObject: RequestTimeTooSkewed (the clock of this machine is wrong)"},
 		{of("SlowDown", "Reduce your request rate."), "S3 GetObject: SlowDown: Reduce your request rate. (too many requests, even after retries)"},
 		{of("Forbidden", "Forbidden"), "S3 GetObject: Forbidden (aws sts get-caller-identity shows the identity, whose policy must allow it)"},
 		{of("Whatever", "Else."), "S3 GetObject: Whatever: Else."},
+		{&smithy.OperationError{ServiceID: "S3", OperationName: "GetObject", Err: new(awshttp.ResponseTimeoutError)}, "S3 GetObject: the server is silent (check the network and AWS_ENDPOINT_URL)"},
 		{errors.New("mine"), "mine"},
 	} {
 		err := Explain(fmt.Errorf("wrapped: %w", test.err))

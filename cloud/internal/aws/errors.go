@@ -6,12 +6,11 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/config"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials/ssocreds"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -48,9 +47,6 @@ func (e *Error) Is(target error) bool {
 var (
 	denied  = []string{"AccessDenied", "AccessDeniedException", "Forbidden", "UnauthorizedOperation"}
 	expired = []string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
-	unknown = []string{"InvalidAccessKeyId", "InvalidClientTokenId", "UnrecognizedClientException", "InvalidToken", "AuthFailure"}
-	unlike  = []string{"SignatureDoesNotMatch", "InvalidSignatureException", "IncompleteSignature"}
-	late    = []string{"RequestTimeTooSkewed", "RequestInTheFuture"}
 )
 
 // renew describes how to renew credentials.
@@ -76,16 +72,13 @@ func Explain(err error) error {
 		}
 		return e
 	}
-	var noToken *ssocreds.InvalidTokenError
 	var noAddress *net.DNSError
 	var noConnection *net.OpError
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	case errors.As(err, new(*awshttp.ResponseTimeoutError)):
 		e.Message, e.Help = "the server is silent", "check the network and AWS_ENDPOINT_URL"
-	case errors.As(err, &noToken):
+	case errors.As(err, new(*ssocreds.InvalidTokenError)):
 		e.Message, e.Help = "the session of single sign-on has expired", "aws sso login starts a new one"
-	case errors.As(err, new(config.AssumeRoleTokenProviderNotSetError)):
-		e.Message, e.Help = "the profile's role requires a code of multi-factor authentication", "aws sts assume-role returns keys for the environment"
 	case errors.As(err, &noAddress):
 		e.Message, e.Help = noAddress.Error(), "check the region and AWS_ENDPOINT_URL"
 	case errors.As(err, &noConnection):
@@ -117,12 +110,6 @@ func helpOf(code string) string {
 		return "too many requests, even after retries"
 	case slices.Contains(expired, code):
 		return "the credentials have expired: " + renew
-	case slices.Contains(unknown, code):
-		return "AWS does not know the access key: check AWS_ACCESS_KEY_ID, AWS_SESSION_TOKEN and AWS_PROFILE"
-	case slices.Contains(unlike, code):
-		return "the secret key does not belong to the access key: check AWS_SECRET_ACCESS_KEY and AWS_PROFILE"
-	case slices.Contains(late, code):
-		return "the clock of this machine is wrong"
 	case slices.Contains(denied, code):
 		return "aws sts get-caller-identity shows the identity, whose policy must allow it"
 	}

@@ -40,21 +40,12 @@ func TestRequest(t *testing.T) {
 	}
 }
 
-// TestCheck checks that a cluster that the service would refuse is an error.
+// TestCheck checks the limits of names and of commands, and the architectures of instances.
 func TestCheck(t *testing.T) {
-	for want, change := range map[string]func(s *Spec){
-		"":                                    func(*Spec) {},
-		`instance type "x"`:                   func(s *Spec) { s.Worker = "x" },
-		"the master m6g.xlarge has":           func(s *Spec) { s.Master = "m6g.xlarge" },
-		"0 nodes: expected 1 to":              func(s *Spec) { s.Nodes = 0 },
-		"-1 GB of disk":                       func(s *Spec) { s.EBSGB = -1 },
-		"the command of the step has 10241 c": func(s *Spec) { s.Step = []string{strings.Repeat("é", maxStepLetters+1-len(commandRunner))} },
-	} {
-		s := spec()
-		change(s)
-		if _, err := s.Request(); want == "" != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+	s := spec()
+	s.Step = []string{strings.Repeat("é", maxStepLetters+1-len(commandRunner))}
+	if _, err := s.Request(); err == nil || !strings.HasPrefix(err.Error(), "the command of the step has 10241 c") {
+		t.Error(err)
 	}
 	name := NewName(strings.Repeat("é", 300))
 	if n := len([]rune(name)); n != maxName {

@@ -1,17 +1,13 @@
 package s3
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/treereduce/treereduce/cloud/internal/aws"
 	"github.com/treereduce/treereduce/cloud/internal/testing/moto"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -20,7 +16,7 @@ import (
 func dial(t *testing.T, env []string, name string) *FS {
 	t.Helper()
 	moto.Use(t, env)
-	f, _, err := Dial(t.Context(), name, aws.Options{})
+	f, _, err := Dial(t.Context(), name)
 	must.OK(t, err)
 	return f
 }
@@ -70,53 +66,6 @@ func TestContentRange(t *testing.T) {
 	defer in.Close()
 	if _, err := in.ReadAt(make([]byte, 10), 5*windowFirst); err == nil || !strings.Contains(err.Error(), "found \"bytes") {
 		t.Errorf("another size: %v", err)
-	}
-}
-
-// TestSilent checks that no request waits for ever for a server that accepts connections and is
-// silent, or that is silent after a part of its answer.
-func TestSilent(t *testing.T) {
-	for name, answers := range map[string]bool{"nothing": false, "a part": true} {
-		t.Run(name, func(t *testing.T) {
-			ended := make(chan bool)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if answers {
-					w.Header().Set("ETag", `"x"`)
-					w.Header().Set("Content-Range", "bytes 0-999/1000")
-					w.Header().Set("Content-Length", "1000")
-					w.WriteHeader(http.StatusPartialContent)
-					w.(http.Flusher).Flush()
-				}
-				<-ended
-			}))
-			defer server.Close()
-			defer close(ended)
-			moto.Use(t, append(moto.Environ(), "AWS_ENDPOINT_URL_S3="+server.URL, "AWS_MAX_ATTEMPTS=1", "AWS_DEFAULTS_MODE=standard"))
-			conf, err := aws.Load(t.Context(), aws.Options{Silence: 10 * time.Millisecond})
-			must.OK(t, err)
-			f := &FS{ctx: t.Context(), bucket: "bucket", client: newClient(conf)}
-			for name, request := range map[string]func() error{
-				"open":    func() error { _, err := f.Open("x"); return err },
-				"list":    func() error { _, err := f.ReadDir("x"); return err },
-				"replace": func() error { _, err := f.Read(t.Context(), "x"); return err },
-			} {
-				if err := request(); !errors.Is(err, os.ErrDeadlineExceeded) {
-					t.Errorf("%s: %v, expected that the server is silent", name, err)
-				}
-			}
-		})
-	}
-}
-
-// TestVersion checks that the age of a version does not depend on the clock of this machine.
-func TestVersion(t *testing.T) {
-	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Last-Modified", "Mon, 03 Jan 2000 10:00:00 GMT")
-		w.Header().Set("Date", "Mon, 03 Jan 2000 10:05:00 GMT")
-	})
-	v, err := f.Read(t.Context(), "owner")
-	if age := v.Seen.Sub(v.Changed); err != nil || age != 5*time.Minute || v.Changed.Year() != 2000 {
-		t.Errorf("changed %v, seen %v, %v", v.Changed, v.Seen, err)
 	}
 }
 

@@ -50,13 +50,13 @@ func (f *FS) readOnly(op, name string) error {
 }
 
 // Dial returns the bucket that a name refers to (see Scheme), and the path within it. It uses
-// the credentials of the options or of the environment. All requests of the FS end with ctx.
-func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, err error) {
+// the credentials of the environment. All requests of the FS end with ctx.
+func Dial(ctx context.Context, name string) (f *FS, dir string, err error) {
 	bucket, dir, err := Split(name)
 	if err != nil {
 		return nil, "", err
 	}
-	conf, err := aws.Load(ctx, o)
+	conf, err := aws.Load(ctx)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", name, err)
 	}
@@ -66,7 +66,7 @@ func Dial(ctx context.Context, name string, o aws.Options) (f *FS, dir string, e
 
 // New returns the bucket with the given name. If the bucket is in another region than that of
 // the configuration, New finds out its region. It returns an error if the bucket does not
-// exist or may not be accessed.
+// exist.
 func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 	f := &FS{ctx: ctx, bucket: bucket, region: conf.Region, client: newClient(conf)}
 	head, err := f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
@@ -78,15 +78,8 @@ func New(ctx context.Context, conf sdk.Config, bucket string) (*FS, error) {
 		f.client = newClient(conf)
 		_, err = f.client.HeadBucket(ctx, &service.HeadBucketInput{Bucket: &bucket})
 	}
-	if statusOf(err) == http.StatusForbidden {
-		// A caller who may list only a prefix may not send HeadBucket. GetBucketLocation shows
-		// that the bucket exists.
-		if _, asked := f.client.GetBucketLocation(ctx, &service.GetBucketLocationInput{Bucket: &bucket}); asked == nil {
-			err = nil
-		}
-	}
 	switch {
-	case err == nil:
+	case err == nil, statusOf(err) == http.StatusForbidden: // a caller who may list only a prefix may not send HeadBucket
 		return f, nil
 	case errors.Is(known(err), fs.ErrNotExist):
 		err = ErrNoBucket

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	service "github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
@@ -22,8 +21,7 @@ func (f *FS) Put(name string, content []byte) error {
 // A Version is one content of an object. The zero value stands for a missing object.
 type Version struct {
 	Content []byte
-	Changed time.Time // by the clock of S3; set by Read
-	Seen    time.Time // when it was read, by the same clock
+	Changed time.Time // set by Read
 	etag    *string
 }
 
@@ -42,7 +40,6 @@ func (f *FS) Read(ctx context.Context, name string) (v Version, err error) {
 	}
 	defer out.Body.Close()
 	v.etag, v.Changed = out.ETag, sdk.ToTime(out.LastModified)
-	v.Seen, _ = middleware.GetServerTime(out.ResultMetadata)
 	v.Content, err = io.ReadAll(io.LimitReader(out.Body, maxVersion))
 	return v, f.failed("read", name, err)
 }

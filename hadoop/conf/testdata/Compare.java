@@ -3,28 +3,20 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 
-/** Prints what Hadoop reads: the properties in directories, or "umask" and values of fs.permissions.umask-mode. */
+/** Prints what Hadoop reads: the properties in directories. */
 public class Compare {
 	public static void main(String[] args) throws Exception {
 		new HdfsConfiguration(); // knows the deprecated names
-		boolean umask = args[0].equals("umask");
-		for (int i = umask ? 1 : 0; i < args.length; i++) {
-			System.out.println("== " + (umask ? args[i] : new File(args[i]).getName()));
+		for (String dir : args) {
+			System.out.println("== " + new File(dir).getName());
 			try {
-				System.out.print(umask ? umask(args[i]) : properties(args[i]));
+				System.out.print(properties(dir));
 			} catch (RuntimeException e) {
 				System.out.println("refused");
 			}
 		}
-	}
-
-	static String umask(String value) {
-		Configuration c = new Configuration(false);
-		c.set("fs.permissions.umask-mode", value);
-		return String.format("%04o\n", FsPermission.getUMask(c).toShort());
 	}
 
 	static String properties(String dir) {

@@ -106,32 +106,19 @@ func (d *Difference) Order(p, q game.Position) int {
 	return cmp.Compare(p, q)
 }
 
-// A Side is one of the two results: a table, or the lines of a text.
-type Side struct {
-	Table *table.Table
-	Lines []Valued // in the order of Order
-}
-
-// Find compares the results. If one of them is text, it skips the positions of the other that have
-// no line in final.
-func (d *Difference) Find(sides [2]Side) error {
-	listed := sides[0].Table == nil || sides[1].Table == nil
-	return d.merge(sides[0].positions(listed), sides[1].positions(listed))
-}
-
 // positions yields the positions of a result; of a table, if listed is true, those that final
 // has lines for, which has all images of a position, and otherwise those that it stores.
-func (s *Side) positions(listed bool) iter.Seq2[Valued, error] {
+func (s *Source) positions(listed bool) iter.Seq2[Valued, error] {
 	return func(yield func(Valued, error) bool) {
-		for _, v := range s.Lines {
+		for _, v := range s.lines {
 			if !yield(v, nil) {
 				return
 			}
 		}
-		if s.Table == nil {
+		if s.table == nil {
 			return
 		}
-		scan, err := s.Table.Scan(context.Background(), table.Selection{Images: listed})
+		scan, err := s.table.Scan(context.Background(), table.Selection{Images: listed})
 		if err != nil {
 			yield(Valued{}, err)
 			return
@@ -142,7 +129,7 @@ func (s *Side) positions(listed bool) iter.Seq2[Valued, error] {
 				return
 			}
 			for i, p := range b.Positions {
-				if (!listed || game.Listed(s.Table.Game(), p)) && !yield(Valued{p, b.Values[i]}, nil) {
+				if (!listed || game.Listed(s.Game, p)) && !yield(Valued{p, b.Values[i]}, nil) {
 					return
 				}
 			}

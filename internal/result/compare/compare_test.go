@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -21,13 +22,12 @@ func TestFind(t *testing.T) {
 	start := g.Start()
 	next := g.Moves(nil, start)
 	win, tie := game.Value(3<<2|2), game.Value(4<<2|3) // in three and four moves
-	lines := func(values map[game.Position]game.Value) (s Side) {
-		for _, p := range []game.Position{start, next[0].To, next[1].To} {
-			if v, ok := values[p]; ok {
-				s.Lines = append(s.Lines, Valued{p, v})
-			}
+	lines := func(values map[game.Position]game.Value) *Source {
+		var text strings.Builder
+		for p, v := range values {
+			fmt.Fprintf(&text, "%x\t%d\n", p, v)
 		}
-		return s
+		return OpenStdin(strings.NewReader(text.String()))
 	}
 	for _, test := range []struct {
 		a, b map[game.Position]game.Value
@@ -39,9 +39,8 @@ func TestFind(t *testing.T) {
 		{nil, map[game.Position]game.Value{start: win},
 			Difference{All: [2]uint64{0, 1}, Alone: [2]uint64{0, 1}, Any: true, First: Pair{start, [2]game.Value{0, win}, [2]bool{false, true}}}},
 	} {
-		d := Difference{Game: g}
 		test.want.Game = g
-		if err := d.Find([2]Side{lines(test.a), lines(test.b)}); err != nil || !reflect.DeepEqual(d, test.want) {
+		if d, err := Between(g, [2]*Source{lines(test.a), lines(test.b)}); err != nil || !reflect.DeepEqual(*d, test.want) {
 			t.Errorf("%v, %v: %+v, %v, want %+v", test.a, test.b, d, err, test.want)
 		}
 	}

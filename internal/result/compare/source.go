@@ -25,6 +25,7 @@ type Source struct {
 	place *filesys.Place
 	files []string  // of a text
 	stdin io.Reader // of a text that is read from stdin
+	lines []Valued  // of a text, in the order of Order
 }
 
 // OpenStdin returns the text that is read from stdin.
@@ -95,29 +96,23 @@ func (s *Source) openText(games game.Kinds, dir string) error {
 	return err
 }
 
-// side reads the text, unless the source is a table.
-func (s *Source) side(d *Difference) (side Side, err error) {
-	if side.Table = s.table; s.table == nil {
-		side.Lines, err = s.lines(d)
-	}
-	return side, err
-}
-
-// Between finds the difference between two results of a game.
-func Between(g game.Game, sources [2]*Source) (*Difference, error) {
+// Between finds the difference between two results of a game. If one of them is text, it skips the positions of the
+// other that have no line in final.
+func Between(g game.Game, sources [2]*Source) (_ *Difference, err error) {
 	d := &Difference{Game: g}
-	var sides [2]Side
-	var err error
-	for i, s := range sources {
-		if sides[i], err = s.side(d); err != nil {
-			return nil, err
+	for _, s := range sources {
+		if s.table == nil {
+			if s.lines, err = s.read(d); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return d, d.Find(sides)
+	listed := sources[0].table == nil || sources[1].table == nil
+	return d, d.merge(sources[0].positions(listed), sources[1].positions(listed))
 }
 
-// lines reads the text, in the order of a table. A duplicate position is an error.
-func (s *Source) lines(d *Difference) (all []Valued, err error) {
+// read reads the text. A duplicate position is an error.
+func (s *Source) read(d *Difference) (all []Valued, err error) {
 	add := func(in io.Reader, source string) error {
 		r := streamfmt.NewEditedReader(in, source)
 		return r.Each(func(line []byte) error {

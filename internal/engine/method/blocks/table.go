@@ -24,8 +24,6 @@ type Table struct {
 	files  stored.Files
 	tiers  []*tableTier
 	views  views
-
-	Claims int // memory for the claims of an imageCheck; 0: claimsMemory
 }
 
 // A tableTier is a tier with its ranges, which it reads as they are needed.

@@ -24,9 +24,6 @@ type Halved interface {
 	// Slot returns the slot of a low part in every list returned by Low that contains it. It may
 	// be called only after Low has returned such a list.
 	Slot(low uint32) int
-	// HalfSlots, HalfRanges and HalfBorder are like Slots, Ranges and Border, but count only
-	// slots that are stored, and ranges with such slots.
+	// HalfSlots is like Slots, but counts only slots that are stored.
 	HalfSlots(tier int) float64
-	HalfRanges(tier int) float64
-	HalfBorder(tier int, f float64) uint64
 }

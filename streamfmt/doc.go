@@ -15,9 +15,6 @@
 //	                      remoteness in the high six), in decimal
 //	      | "m" 1…255     a message to the position: one of its moves leads to
 //	                      a position with this value
-//	      | "m" 1…255 "x" 2…63   a message that stands for 2 to 63 moves: each of
-//	                      them leads to a position with this value; in a tiered
-//	                      game, this is the best value that they lead to
 //
 // The outcome is 1 if the second player wins, 2 if the first player wins, and 3 for a tie. If
 // OfMover is set in the game.Values of the game, the

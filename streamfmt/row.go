@@ -1,6 +1,7 @@
 package streamfmt
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
@@ -36,7 +37,10 @@ func AppendRow(dst []byte, r Row, kind CellKind, width int) []byte {
 			dst = append(dst, '\t', 'd')
 			break
 		}
-		dst = appendMessage(dst, r.Word&maxRowValue, r.Word>>16)
+		dst = strconv.AppendUint(append(dst, '\t', 'm'), r.Word&maxRowValue, 10)
+		if times := r.Word >> 16; times > 1 {
+			dst = strconv.AppendUint(append(dst, 'x'), times, 10)
+		}
 	case Values:
 		dst = strconv.AppendUint(append(dst, '\t'), r.Word, 10)
 	}
@@ -69,11 +73,15 @@ func ParseRow(line []byte, width int) (r Row, kind CellKind, want string) {
 		}
 		return r, Predecessors, ""
 	case 'm':
-		kind = Messages
-		if word, times, want = cutTimes(word[1:], MaxRowTimes); want != "" {
-			return r, kind, want
+		kind, times = Messages, 1
+		if value, digits, ok := bytes.Cut(word[1:], []byte{'x'}); ok {
+			if times = parseNumber(digits, MaxRowTimes); times < 2 {
+				return r, kind, fmt.Sprintf("after m, a value and x a number of 2 to %d", MaxRowTimes)
+			}
+			word = value
+		} else {
+			word = word[1:]
 		}
-		times = max(1, times)
 	default:
 		kind = Values
 	}

@@ -23,15 +23,11 @@ const (
 	Message             // a move of the position, if it exists, leads to a position with the value
 )
 
-// MaxTimes is the largest number of moves that a message can stand for.
-const MaxTimes = 63
-
 // A Record is one line.
 type Record struct {
 	Key   uint64
 	Kind  Kind
 	Value byte // 0 if and only if Kind is Open
-	Times byte // of a message: the number of moves it stands for; 0 means 1
 }
 
 // KeyWidth returns the number of hexadecimal digits of a key with the given number of bits.
@@ -64,18 +60,9 @@ func AppendRecord(dst []byte, r Record, width int) []byte {
 	case Done:
 		dst = strconv.AppendUint(append(dst, '\t'), uint64(r.Value), 10)
 	case Message:
-		dst = appendMessage(dst, uint64(r.Value), uint64(r.Times))
+		dst = strconv.AppendUint(append(dst, '\t', 'm'), uint64(r.Value), 10)
 	}
 	return append(dst, '\n')
-}
-
-// appendMessage appends the part of a message's line that follows the key.
-func appendMessage(dst []byte, value, times uint64) []byte {
-	dst = strconv.AppendUint(append(dst, '\t', 'm'), value, 10)
-	if times > 1 {
-		dst = strconv.AppendUint(append(dst, 'x'), times, 10)
-	}
-	return dst
 }
 
 // A LineError describes a line that is not a valid record.
@@ -211,26 +198,12 @@ func parseRecord(line []byte, width int) (rec Record, want string) {
 	}
 	rec.Kind = Done
 	if value[0] == 'm' {
-		rec.Kind = Message
-		var times uint64
-		if value, times, want = cutTimes(value[1:], MaxTimes); want != "" {
-			return rec, want
-		}
-		rec.Times = byte(times)
+		rec.Kind, value = Message, value[1:]
 	}
 	if rec.Value = byte(parseNumber(value, 255)); rec.Value == 0 {
 		return rec, "a value of 1 to 255 after the tab, or m and such a value"
 	}
 	return rec, ""
-}
-
-// cutTimes cuts the number of moves, of 2 to most, off the text of a message; 0: there is none.
-func cutTimes(text []byte, most uint64) (value []byte, times uint64, want string) {
-	value, digits, ok := bytes.Cut(text, []byte{'x'})
-	if times = parseNumber(digits, most); ok && times < 2 {
-		want = fmt.Sprintf("after m, a value and x a number of 2 to %d", most)
-	}
-	return value, times, want
 }
 
 // cutKey parses the key of width digits at the beginning of a line. rest is the part after the

@@ -28,7 +28,7 @@ var helpOf = map[string][2]sideHelp{
 	},
 	step.Solve: {
 		{"Emits positions of the predecessors' tier (by --turn) as they are, and sends the value of a successor, after an m, to each predecessor.", "02\n11\t6", "--turn O", "02\n10\tm6"},
-		{"Emits each position with its best value, one ply longer; omits positions that play cannot reach.", "02\n02\tm6x2", "", "02\t10"},
+		{"Emits each position with its best value, one ply longer; omits positions that play cannot reach.", "02\n02\tm6", "", "02\t10"},
 	},
 	step.Final: {
 		{"Emits positions with their values.", "02\t10", "", "02\t10"},

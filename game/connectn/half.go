@@ -1,8 +1,6 @@
 package connectn
 
 import (
-	"math"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 )
@@ -22,9 +20,6 @@ var _ game.Halved = (*Rules)(nil)
 
 // halfSets are the stored and the balanced slots of a space.
 type halfSets struct{ stored, balanced block.Set }
-
-// halfWays are the ways to fill the columns of the range in the left half, and the others.
-type halfWays struct{ left, others columnWays }
 
 // halves returns how many of n pieces in column c are in the left half, and in the right half.
 func (r *Rules) halves(c, n int) (a, b int) {
@@ -103,59 +98,15 @@ func (l *layout) halfSets(s *space, a int) *halfSets {
 // Slot returns the slot of a low part.
 func (l *layout) Slot(low uint32) int { return int(l.slots[low]) }
 
-// storedWays returns the number of ways to put pieces into column c and those to its right so
-// that a ≤ b, if there are a pieces in the left half before it and b in the right half, ignoring
-// colours.
-func (r *Rules) storedWays(c, a, b, pieces int) float64 {
-	half := r.width / 2
-	left := r.allWays(max(0, half-c), pieces)
-	middle := r.allWays(max(0, r.width-half-max(c, half)), pieces)
-	right := r.allWays(r.width-max(c, r.width-half), pieces)
-	sum := 0.0
-	for i, n := range left {
-		for j := max(0, a+i-b); n > 0 && i+j <= pieces; j++ {
-			sum += n * right[j] * middle[pieces-i-j]
-		}
-	}
-	return sum
-}
-
 // HalfSlots returns the number of ways to place the pieces of a tier so that a ≤ b, including
 // their colours.
 func (l *layout) HalfSlots(tier int) float64 {
-	return l.rules.storedWays(0, 0, 0, tier) * choose(tier, (tier+1)/2)
-}
-
-// HalfRanges counts ways to fill the columns of the range as Ranges does, but only those with
-// which a ≤ b is possible.
-func (l *layout) HalfRanges(tier int) float64 {
-	l.columnsOnce.Do(l.countColumns)
-	r, x, sum := l.rules, (tier+1)/2, 0.0
-	last, half, low := r.TierToMove(tier).Other(), r.width/2, l.columns*r.height
-	left, others := l.half.left, l.half.others
-	onlyMiddle := r.width-l.columns == half+1 && r.width%2 == 1 // the others are the middle column
-	for a := range min(len(left.open), tier+1) {
-		for m := max(0, tier-a-low); m < min(len(others.open), tier-a+1); m++ {
-			b := tier - a
-			if onlyMiddle {
-				b -= m
-			}
-			if a > min(b, half*r.height) {
-				continue
-			}
-			for ax, open := range left.open[a] {
-				for mx, more := range others.open[m] {
-					if ax+mx <= x && x-ax-mx <= tier-a-m {
-						sum += open*more + left.won[last][a][ax]*more + open*others.won[last][m][mx]
-					}
-				}
-			}
+	half := l.rules.width / 2
+	side, middle, sum := l.rules.allWays(half, tier), l.rules.allWays(l.rules.width-2*half, tier), 0.0
+	for a := range side {
+		for b := a; a+b <= tier; b++ {
+			sum += side[a] * side[b] * middle[tier-a-b]
 		}
 	}
-	return min(sum, math.Pow(float64(r.width), float64(tier)))
-}
-
-// HalfBorder is like Border, but counts only slots with a ≤ b.
-func (l *layout) HalfBorder(tier int, f float64) uint64 {
-	return l.border(tier, f, l.rules.storedWays)
+	return sum * choose(tier, (tier+1)/2)
 }

@@ -41,7 +41,6 @@ type layout struct {
 	// rangeWays are the numbers of ways to fill the columns of the range, see Ranges.
 	columnsOnce sync.Once
 	rangeWays   columnWays
-	half        halfWays
 
 	ends []end // at most maxEnds
 }
@@ -345,13 +344,8 @@ func (l *layout) Ranges(tier int) float64 {
 	return min(n, math.Pow(float64(l.rules.width), float64(tier)))
 }
 
-// countColumns counts the ways to fill the columns of the range, see Ranges and HalfRanges.
-func (l *layout) countColumns() {
-	one, columns := l.countColumn(), l.rules.width-l.columns
-	l.rangeWays = one.power(columns)
-	left := min(columns, l.rules.width/2)
-	l.half = halfWays{one.power(left), one.power(columns - left)}
-}
+// countColumns counts the ways to fill the columns of the range, see Ranges.
+func (l *layout) countColumns() { l.rangeWays = l.countColumn().power(l.rules.width - l.columns) }
 
 // columnWays are the numbers of ways to fill columns without a line in a column, and those with
 // one line, which ends at the top of a column, by the player who has it.
@@ -471,23 +465,14 @@ func (l *layout) Tables() int {
 // number of pieces, then their colours from the top down, such that the number of slots
 // below stays within the fraction. The value of a column ascends in that order.
 func (l *layout) Border(tier int, f float64) uint64 {
-	return l.border(tier, f, func(c, _, _, all int) float64 { return l.rules.ways(l.rules.width-c, all) })
-}
-
-// border implements Border. ways returns the number of ways to put pieces into column c and
-// those to its right, if there are a pieces in the left half before it and b in the right.
-func (l *layout) border(tier int, f float64, ways func(c, a, b, pieces int) float64) uint64 {
 	r := l.rules
 	all, x := tier, (tier+1)/2 // in this column and those to its right
-	below := f * ways(0, 0, 0, all) * choose(all, x)
-	a, b := 0, 0
+	below := f * l.Slots(tier)
 	var rng uint64
 	for c := range r.width - l.columns {
-		least := max(0, all-(r.width-1-c)*r.height)
-		n, rest := least, 0.0
+		n, rest := max(0, all-(r.width-1-c)*r.height), 0.0
 		for ; ; n++ {
-			na, nb := r.halves(c, n)
-			rest = ways(c+1, a+na, b+nb, all-n)
+			rest = r.ways(r.width-c-1, all-n)
 			size := rest * choose(all, x)
 			if below < size || n == min(r.height, all) {
 				break
@@ -503,8 +488,7 @@ func (l *layout) border(tier int, f float64, ways func(c, a, b, pieces int) floa
 				column, x = column|1, x-1
 			}
 		}
-		na, nb := r.halves(c, n)
-		a, b, all = a+na, b+nb, all-n
+		all -= n
 		rng = rng<<r.bits | (column - 1)
 	}
 	return rng

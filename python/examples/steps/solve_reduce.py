@@ -14,7 +14,7 @@ for key, group in itertools.groupby(lines, lambda fields: fields[0]):
     children: list[int] = []
     for _, *rest in group:
         if rest and rest[0].startswith('m'):
-            children.append(int(rest[0][1:].split('x')[0]))  # ours send m6x2 for m6 twice
+            children.append(int(rest[0][1:]))
         else:
             position, value = True, rest[0] if rest else ''
     if position:  # without one, the messages are for no position of the tier

@@ -22,11 +22,9 @@ const (
 	reachedShare = 16
 	// blocksShare is the divisor of memory for blocks with their messages that wait for the images.
 	blocksShare = 16
-	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare is the divisor for those of all tiers in the final job, and
-	// bandsShare that for what one of its workers needs to read their bands.
+	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare is the divisor for those of all tiers in the final job.
 	imagesShare = 8
 	finalShare  = 4
-	bandsShare  = 16
 	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
 	balancedShare = 0.3
 )

@@ -63,7 +63,7 @@ func run(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options
 // block writes the records of a block as lines.
 func (s *filter) block(b *block.Block) error {
 	s.count(b)
-	s.Buf = AppendBlock(s.Buf, b, s.Width)
+	s.Buf = appendLines(s.Buf, b, s.Width, streamfmt.Done)
 	return s.Spill()
 }
 
@@ -154,7 +154,7 @@ func (s *filter) encoding() (encoding, error) {
 	if s.o.Packed() {
 		return newBlockPairs(s)
 	}
-	return newBlockLines(s), nil
+	return &blockLines{filter: s}, nil
 }
 
 // mapBlocks reads blocks and sends their messages to other ranges. It buffers each range
@@ -185,7 +185,7 @@ func (s *filter) reduceBlocks() error {
 		return c.eachReceived(func(b *block.Block) error {
 			if s.name != step.Init {
 				if err := kernel.Reduce(b); err != nil {
-					return fmt.Errorf("range %#x: %w", b.Range, err)
+					return fmt.Errorf("%s: %w", s.o.Source, err)
 				}
 			}
 			return write(b)

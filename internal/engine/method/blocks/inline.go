@@ -323,7 +323,7 @@ func (w *inlineWork) openBalanced(memory int) {
 			break
 		}
 	}
-	place := mirror.Place{FS: w.FS, Dir: w.Output, Name: "images", Memory: memory, Blocks: &w.runner.blocks}
+	place := mirror.Place{Dir: w.Output, Memory: memory, Blocks: &w.runner.blocks}
 	w.balanced = mirror.NewBalanced(g, w.Tier, kind, place)
 }
 

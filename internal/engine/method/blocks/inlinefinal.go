@@ -3,7 +3,6 @@ package blocks
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
@@ -30,7 +29,6 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 	g, r, inputs := Stored(f.g), f.memory, len(f.Input)
 	n := inline.Needs{Shared: f.g.Tables(), Windows: inputs}
 	memory := r.Left() / finalShare / (1 + inputs/5) // a fifth remains, see mirror.Tier.Memory
-	bands := max(1, min(mirror.MostBands, r.Left()/bandsShare/(2*mirror.CursorMemory))/inputs)
 	for i, dir := range f.Input {
 		stored, err := OpenTier(f.FS, dir, g, f.InputTier(i))
 		if err != nil {
@@ -41,7 +39,7 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		place := mirror.Place{FS: f.FS, Dir: f.Output, Name: fmt.Sprintf("images-%05d", i), Memory: memory, Bands: bands}
+		place := mirror.Place{Dir: f.Output, Memory: memory}
 		all := mirror.AllRanges(stored.Half(), f.InputTier(i), ranges)
 		t := mirror.NewTier(stored.Half(), f.InputTier(i), place, ranges, all, func(ahead int) mirror.Loader { return stored.Cursor(ahead) })
 		f.wholes = append(f.wholes, t)

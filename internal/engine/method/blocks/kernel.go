@@ -178,7 +178,7 @@ func (s *solve) Reduce(b *block.Block) error {
 	for _, slot := range b.OpenSlots() {
 		v := value[b.Val[slot]]
 		if v == 0 {
-			return fmt.Errorf("position %#x is not terminal, but received no message from a successor", b.Key(int(slot)))
+			return fmt.Errorf("position %s is not terminal, but received no message from a successor", step.KeyText(s.g, b.Key(int(slot))))
 		}
 		b.Val[slot] = byte(v)
 	}

@@ -1,13 +1,14 @@
 package blocks
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
+	"io"
+	"math/bits"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -15,52 +16,36 @@ import (
 // because people and other programs may have written them.
 type blockLines struct {
 	*filter
-	count *countingMapper // in Solve
-}
-
-func newBlockLines(s *filter) *blockLines {
-	c := &blockLines{filter: s}
-	if s.name == step.Solve {
-		c.count = &countingMapper{newSolve(s.g), make(map[*block.Block][]uint8)}
-		// A slot takes 5/4 bytes (see pusher.receiver), and one for its count.
-		s.o.Memory = max(1, cmp.Or(s.o.Memory, step.DefaultMemory)/9*5)
-	}
-	return c
+	job   int         // of the map: the tier of the successors; 0 before the first block
+	rules block.Block // a block of the input, with values computed from the rules
 }
 
 func (c *blockLines) close() error { return nil }
 
-func (c *blockLines) step() Step {
-	if c.count != nil {
-		return c.count
-	}
-	return NewStep(c.name, c.g)
-}
+func (c *blockLines) step() Step { return NewStep(c.name, c.g) }
 
+// send writes positions, or messages in Solve.
 func (c *blockLines) send(piece *block.Block) error {
-	if c.count == nil {
-		return c.block(piece)
+	valued := streamfmt.Done
+	if c.name == step.Solve {
+		valued = streamfmt.Message
 	}
-	c.count.write(c.Writer, piece)
+	c.Records += int64(piece.Count())
+	c.Buf = appendLines(c.Buf, piece, c.Width, valued)
 	return c.Spill()
 }
 
 // eachInput passes predecessors on unchanged in Solve.
 func (c *blockLines) eachInput(do func(b *block.Block) error) error {
-	solve := c.name == step.Solve
-	if solve && c.o.Turn == "" {
-		return errors.New("solve: the turn (X or O) is required, to distinguish successors from predecessors")
-	}
-	b := new(block.Block)
-	check := inputCheck{name: c.name, g: c.g, o: c.o, job: -1, tier: -1}
-	return NewGatherer(c.g, b, c.in, c.o.Source, false).Each(func(slot int, rec streamfmt.Record) string {
+	return readBlocks(c.g, c.in, c.o.Source, false, func(b *block.Block, slot int, rec streamfmt.Record) string {
 		c.In++
-		return check.add(b, slot, rec, c.In)
-	}, func() error {
-		if err := check.values(b); err != nil {
+		return addRecord(b, slot, rec)
+	}, func(b *block.Block) error {
+		successor := c.name == step.Solve && Turn(c.g, b.Tier) != c.o.Turn
+		if err := c.checkInput(b, successor); err != nil {
 			return err
 		}
-		if solve && Turn(c.g, b.Tier) == c.o.Turn {
+		if c.name == step.Solve && !successor {
 			return c.block(b)
 		}
 		return do(b)
@@ -69,43 +54,168 @@ func (c *blockLines) eachInput(do func(b *block.Block) error) error {
 
 // eachReceived reads sorted lines.
 func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
-	add := func(b *block.Block, slot int, rec streamfmt.Record, _ int64) string {
-		return AddRecord(b, slot, rec)
-	}
-	check := func(*block.Block, string) error { return nil }
-	above := 0 // how many tiers the successors are above the tier that is read
+	scores, successors := newSolve(c.g).scores, 0 // how many tiers the successors are above the tier that is read
 	if c.name == step.Solve {
-		r := &countingReducer{solve: newSolve(c.g)}
-		add, check, above = r.add, r.check, 1
+		successors = 1
 	}
-	b := new(block.Block)
-	return NewGatherer(c.g, b, c.in, c.o.Source, true).Each(func(slot int, rec streamfmt.Record) string {
-		if c.In++; c.In == 1 && c.name != step.Init {
-			if want := checkTier(c.g, c.o, b.Tier, b.Tier+above); want != "" {
-				return want
-			}
+	return readBlocks(c.g, c.in, c.o.Source, true, func(b *block.Block, slot int, rec streamfmt.Record) string {
+		c.In++
+		if c.name != step.Solve || rec.Kind != streamfmt.Message {
+			return addRecord(b, slot, rec)
 		}
-		return add(b, slot, rec, c.In)
-	}, func() error {
-		if err := check(b, c.o.Source); err != nil {
+		score := scores[c.g.TierToMove(b.Tier)].OfSuccessor[rec.Value]
+		if score == 0 {
+			return "a message with the value of a successor"
+		}
+		if !b.Done.Has(slot) {
+			b.Val[slot] = max(b.Val[slot], score)
+		}
+		return ""
+	}, func(b *block.Block) error {
+		if err := c.checkTier(b.Tier, b.Tier+successors); err != nil && c.name != step.Init {
 			return err
 		}
 		return do(b)
 	})
 }
 
-// checkTier checks Options.Turn and Options.LastRound against the tier of a position and
-// the tier of the successors in its job. If they do not match, it returns a description of
-// what was expected instead.
-func checkTier(g game.Tiered, o step.Options, tier, successors int) string {
+// checkTier checks Options.Turn and Options.LastRound against a tier of the input and the tier of the successors in its job.
+func (c *blockLines) checkTier(tier, successors int) error {
 	want := ""
-	switch last := successors == g.Tiers(); {
-	case o.Turn != "" && o.Turn != Turn(g, successors-1):
-		want = o.Turn + " moves"
-	case o.LastRound != nil && *o.LastRound != last:
-		want = fmt.Sprintf("last-round is %v", *o.LastRound)
+	switch last := successors == c.g.Tiers(); {
+	case c.o.Turn != "" && c.o.Turn != Turn(c.g, successors-1):
+		want = c.o.Turn + " moves"
+	case c.o.LastRound != nil && *c.o.LastRound != last:
+		want = fmt.Sprintf("last-round is %v", *c.o.LastRound)
 	default:
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("a position of a job in which %s (this one is of tier %d)", want, tier)
+	return fmt.Errorf("%s: expected positions of a job in which %s, found some of tier %d", c.o.Source, want, tier)
+}
+
+// checkInput checks a block that the map reads: all blocks belong to one job, and each position has the value that a terminal
+// position, an open position or a solved successor must have. So a position that has lost its value is an error.
+func (c *blockLines) checkInput(b *block.Block, successor bool) error {
+	job := b.Tier + 1
+	if successor {
+		job = b.Tier
+	}
+	if err := c.checkTier(b.Tier, job); err != nil {
+		return err
+	}
+	if c.job > 0 && job != c.job {
+		return fmt.Errorf("%s: expected the positions of one job, whose moves lead to tier %d, found some of tier %d", c.o.Source, c.job, b.Tier)
+	}
+	c.job = job
+	c.rules.Reset(b.Tier, b.Range, b.LowBits, b.Low)
+	c.rules.Open.Union(b.Open)
+	c.rules.Open.Union(b.Done)
+	newPossible(c.g).finish(&c.rules)
+	most := c.g.Tiers() - b.Tier // largest possible remoteness
+	for slot := range b.Low {
+		exists, found, want := b.Done.Has(slot), game.Value(b.Val[slot]), ""
+		switch {
+		case !exists && !b.Open.Has(slot):
+		case c.rules.Done.Has(slot) && byte(found) != c.rules.Val[slot]:
+			want = fmt.Sprintf("the value %d, as the position is terminal", c.rules.Val[slot])
+		case c.rules.Done.Has(slot):
+		case successor && (found.Remoteness() == 0 || found.Remoteness() > most):
+			want = fmt.Sprintf("a value of 1 to %s to the end, as %s does not move", numfmt.Count(most, "move"), c.o.Turn)
+		case !successor && exists:
+			want = "no value, as the position is not terminal"
+		}
+		if want != "" {
+			return fmt.Errorf("%s: position %s of tier %d: expected %s, found %d", c.o.Source, step.KeyText(c.g, b.Key(slot)), b.Tier, want, found)
+		}
+	}
+	return nil
+}
+
+// readBlocks reads lines, called source in errors, and adds the records of consecutive lines of a tier and range to a block,
+// with which it then calls do. add returns a description of what it expected instead of the record, or "". If sorted is set, a key
+// below the previous key is an error, and so is a key of another tier.
+func readBlocks(g game.Tiered, in io.Reader, source string, sorted bool,
+	add func(b *block.Block, slot int, rec streamfmt.Record) (want string), do func(b *block.Block) error) error {
+	r := streamfmt.NewReader(in, source, streamfmt.KeyWidth(g.KeyBits()))
+	b, low := new(block.Block), g.LowBits()
+	last, slot := game.Position(0), 0
+	for begun := false; ; begun = true {
+		rec, err := r.Next()
+		if err == io.EOF && begun {
+			return do(b)
+		} else if err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if sorted && rec.Key < last {
+			return r.Errorf(step.WantSorted)
+		}
+		rng, ok := rec.Key>>low, false
+		if begun && rng == b.Range {
+			slot, ok = b.Slot(uint32(rec.Key-rng<<low), slot)
+		}
+		if !ok { // it belongs to another block, or is not a position
+			if err := g.Check(rec.Key); err != nil {
+				return r.Errorf(fmt.Sprintf("a position (%v)", err))
+			}
+			tier := g.Tier(rec.Key)
+			if sorted && begun && tier != b.Tier {
+				return r.Errorf(fmt.Sprintf("a position of tier %d, as those before it (this one is of tier %d)", b.Tier, tier))
+			}
+			if begun {
+				if err := do(b); err != nil {
+					return err
+				}
+			}
+			b.Reset(tier, rng, low, g.Low(tier, rng))
+			if slot, ok = b.Slot(uint32(rec.Key-rng<<low), 0); !ok {
+				return r.Errorf("a position with a slot in its range")
+			}
+		}
+		if want := add(b, slot, rec); want != "" {
+			return r.Errorf(want)
+		}
+		last = rec.Key
+	}
+}
+
+// addRecord adds a record that is not a message to b. If it is invalid, want describes what was expected instead. A key may occur
+// several times if its value is the same.
+func addRecord(b *block.Block, slot int, rec streamfmt.Record) (want string) {
+	switch rec.Kind {
+	case streamfmt.Open:
+		if !b.Done.Has(slot) {
+			b.Open.Add(slot)
+		}
+	case streamfmt.Done:
+		if v := game.Value(rec.Value); !v.Valid() {
+			return step.WantOutcome
+		}
+		if b.Done.Has(slot) && b.Val[slot] != rec.Value {
+			return fmt.Sprintf("the value %d that another line gave this key", b.Val[slot])
+		}
+		b.Open.Remove(slot)
+		b.Done.Add(slot)
+		b.Val[slot] = rec.Value
+	default:
+		return "a position, no message"
+	}
+	return ""
+}
+
+// appendLines appends the records of b in the order of their keys. valued is the kind of those with a value.
+func appendLines(dst []byte, b *block.Block, width int, valued streamfmt.Kind) []byte {
+	for i := range b.Open {
+		open, has := b.Open[i], b.Open[i]|b.Done[i]
+		for base := i << 6; has != 0; has &= has - 1 {
+			slot := base + bits.TrailingZeros64(has)
+			rec := streamfmt.Record{Key: b.Key(slot)}
+			if open&(has&-has) == 0 {
+				rec.Kind, rec.Value = valued, b.Val[slot]
+			}
+			dst = streamfmt.AppendRecord(dst, rec, width)
+		}
+	}
+	return dst
 }

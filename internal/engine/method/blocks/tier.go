@@ -412,7 +412,7 @@ func (t *Tier) WriteLines(w io.Writer, i, j int) error {
 		if err := c.loadAt(b, i); err != nil {
 			return err
 		}
-		buf = AppendBlock(buf[:0], b, width)
+		buf = appendLines(buf[:0], b, width, streamfmt.Done)
 		if t.half != nil {
 			_, balanced := t.half.Stored(t.tier, b.Range)
 			for slot := range b.Done.All() {

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -14,14 +15,18 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// verifyCache is the number of bytes of the decoded blocks of a tier that workers share.
-const verifyCache = 32 << 20
+const (
+	// verifyCache is the number of bytes of the decoded blocks of a tier that workers share.
+	verifyCache = 32 << 20
+	// verifyBlocks is the number of bytes of blocks with their messages that wait for mirror images.
+	verifyBlocks = 32 << 20
+)
 
-// Verify makes two passes. The forward pass checks that the positions of each tier are exactly
+// Verify computes each tier again, in two passes. The forward pass checks that the positions of each tier are exactly
 // the successors of the positions of the previous tier, and that terminal positions have the
 // value of the rules. The backward pass checks that every other value follows from the values
-// of the successors. So each value is checked against values that have been checked. In a table
-// that stores half of the positions, both passes check mirror images by imageCheck.
+// of the successors. So each value is checked against values that have been checked. Mirror images are found as when the table
+// was made; the check of Parts by the rules alone finds them position by position.
 func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool, err error) {
 	totals, done, all := make([]uint64, len(t.tiers)), uint64(0), uint64(0)
 	for i, tier := range t.tiers {
@@ -29,26 +34,22 @@ func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool
 		totals[i] = counts.Total()
 		all += 2 * totals[i]
 	}
-	passed := func(tier int) {
-		if done += totals[tier]; report != nil {
+	check := func(name string, tier int) error {
+		err := (&pass{t, name, tier, NewCache(verifyCache)}).check(ctx)
+		if done += totals[tier]; err == nil && report != nil {
 			report(float64(done) / float64(all))
 		}
+		return err
 	}
-	for i, tier := range t.tiers {
-		counts, err := t.pass(step.Possible, i).forward(ctx)
-		if err == nil && counts != tier.Counts() {
-			err = stored.NoCounts(tier.name)
-		}
-		if err != nil {
+	for i := range t.tiers {
+		if err := check(step.Possible, i); err != nil {
 			return true, err
 		}
-		passed(i)
 	}
 	for i := len(t.tiers) - 2; i >= 0; i-- {
-		if err := t.pass(step.Solve, i).backward(ctx); err != nil {
+		if err := check(step.Solve, i); err != nil {
 			return true, err
 		}
-		passed(i)
 	}
 	return true, nil
 }
@@ -58,53 +59,138 @@ type pass struct {
 	*Table
 	name  string // the name of the step
 	tier  int
-	cache *Cache           // has blocks of the tier before it or after it, which sends messages
-	value *[256]game.Value // by score
-	imageCheck
+	cache *Cache // has blocks of the tier before it or after it, which sends messages
 }
 
-func (t *Table) pass(name string, tier int) *pass {
-	value := &t.g.Values().Scores(t.g.TierToMove(tier)).Value
-	return &pass{t, name, tier, NewCache(verifyCache), value, imageCheck{known: make(map[uint64]rangeClaims)}}
+// check computes the tier, and compares it with the table.
+func (p *pass) check(ctx context.Context) (err error) {
+	ranges, err := p.ranges()
+	if err != nil {
+		return err
+	}
+	var balanced *mirror.Balanced
+	if p.half != nil && p.tier > 0 {
+		kind, blocks := mirror.Reached, new(block.Memory)
+		if p.name == step.Solve {
+			kind = mirror.Scores
+		}
+		blocks.Reset(verifyBlocks)
+		balanced = mirror.NewBalanced(p.half, p.tier, kind, mirror.Place{Memory: wholeMemory, Dir: p.files.Temporary(), Blocks: blocks})
+		defer func() { err = errors.Join(err, balanced.Close()) }()
+		if err := balanced.Prepare(ctx, mirror.Pass{Ranges: ranges, Messages: func() mirror.Messages { return p.messages() }}); err != nil {
+			return err
+		}
+	}
+	var all []uint64
+	for c := ranges.Cursor(); ; {
+		rng, ok := c.Next()
+		if !ok {
+			break
+		}
+		all = append(all, rng)
+	}
+	var mu sync.Mutex // guards total
+	var total streamfmt.Counts
+	err = parallel.All(ctx, len(all), func() func(int) error {
+		m, possible := p.messages(), NewStep(step.Possible, p.stores)
+		merger := balanced.Merger(m)
+		return func(i int) error {
+			want, err := merger.Merge(all[i])
+			if err == nil {
+				err = m.read(all[i])
+			}
+			if err != nil || want == nil {
+				return err
+			}
+			if p.name == step.Solve {
+				return p.compareValues(&m.found, want)
+			}
+			if err := possible.Reduce(want); err != nil {
+				return err
+			}
+			counts := streamfmt.Counts{}
+			err = p.comparePositions(&m.found, want, &counts)
+			mu.Lock()
+			defer mu.Unlock()
+			total.Add(counts[:])
+			return err
+		}
+	})
+	if here := p.tiers[p.tier]; err == nil && p.name == step.Possible && total != here.Counts() {
+		err = stored.NoCounts(here.name)
+	}
+	return err
 }
 
-// A merger reads ranges of the tier of a pass, and merges the messages to them. It is for one goroutine.
-type merger struct {
-	*pass
-	here *TierCursor
-	pull Puller
-
-	found    block.Block // the positions in the table
-	want     block.Block // their scores, or the positions to which moves from stored positions lead
-	balanced block.Set   // the balanced slots; nil if there are none
-}
-
-func (p *pass) merger() *merger {
-	m := &merger{pass: p, here: p.tiers[p.tier].Cursor(stored.Ahead), pull: Puller{Step: NewStep(p.name, p.stores), Game: p.stores, Tier: p.tier}}
+// ranges returns the ranges of the tier in the table; forward, also those into which moves between stored positions may lead.
+func (p *pass) ranges() (*mirror.RangeSet, error) {
+	all, possible := new(mirror.RangeSet), NewStep(step.Possible, p.stores)
+	for e, err := range p.tiers[p.tier].Entries() {
+		if err != nil {
+			return nil, err
+		}
+		all.Add(e.First)
+	}
 	switch {
 	case p.name == step.Solve:
-		m.pull.From = p.tiers[p.tier+1].Cached(p.cache, stored.Ahead)
+		return all, nil
+	case p.tier == 0:
+		all.Add(p.g.Start() >> p.g.LowBits())
+		return all, nil
+	}
+	var to []uint64
+	for e, err := range p.tiers[p.tier-1].Entries() {
+		if err != nil {
+			return nil, err
+		}
+		to = possible.Outputs(to[:0], p.tier-1, e.First)
+		for _, rng := range to {
+			all.Add(rng)
+		}
+	}
+	return all, nil
+}
+
+// passMessages reads ranges of the table, and merges the messages to them. It is for one goroutine.
+type passMessages struct {
+	Puller
+	pass  *pass
+	here  *TierCursor
+	found block.Block // the last range that was read
+	begun bool
+}
+
+func (p *pass) messages() *passMessages {
+	m := &passMessages{Puller: Puller{Step: NewStep(p.name, p.stores), Game: p.stores, Tier: p.tier}, pass: p, here: p.tiers[p.tier].Cursor(stored.Ahead)}
+	switch {
+	case p.name == step.Solve:
+		m.From = p.tiers[p.tier+1].Cached(p.cache, stored.Ahead)
 	case p.tier > 0:
-		m.pull.From = p.tiers[p.tier-1].Cached(p.cache, stored.Ahead)
-		m.pull.Step = &possibleOfValues{Step: m.pull.Step}
+		m.From = p.tiers[p.tier-1].Cached(p.cache, stored.Ahead)
+		m.Step = &possibleOfValues{Step: m.Step}
 	}
 	return m
 }
 
-// load reads a range. If it has no slots, load fails if the table has a block of it.
-func (m *merger) load(rng uint64) error {
-	m.found.Reset(m.tier, rng, m.g.LowBits(), m.stores.Low(m.tier, rng))
+// read reads a range, unless it is the last one that was read. It fails if the range has no slots, but the table has a block of it.
+func (m *passMessages) read(rng uint64) error {
+	if m.begun && m.found.Range == rng {
+		return nil
+	}
+	m.begun = true
+	m.found.Reset(m.Tier, rng, m.Game.LowBits(), m.Game.Low(m.Tier, rng))
 	_, err := m.here.Load(&m.found, rng)
-	if err != nil || m.found.Len() == 0 {
-		return err
+	return err
+}
+
+// Load is that of Puller; backward, the block has the positions of the table that are not terminal.
+func (m *passMessages) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	if m.pass.name != step.Solve {
+		return m.Puller.Load(b, rng)
 	}
-	m.balanced = m.balancedIn(m.tier, rng)
-	if m.name == step.Solve {
-		fillNonTerminal(&m.want, &m.found)
-	} else if _, err := m.pull.Load(&m.want, rng); err != nil {
-		return err
-	}
-	return m.pull.Merge(&m.want)
+	err = m.read(rng)
+	fillNonTerminal(b, &m.found)
+	return err == nil && b.Len() > 0, err
 }
 
 // possibleOfValues is the step Possible for blocks of the table, whose positions have values.
@@ -118,96 +204,6 @@ func (s *possibleOfValues) Map(from, into *block.Block) {
 	s.Step.Map(&s.from, into)
 }
 
-// fault returns a Fault of a slot of a block.
-func (t *Table) fault(b *block.Block, slot int, reason string) error {
-	return &stored.Fault{Position: b.Key(slot), Reason: reason}
-}
-
-// text returns a value in words.
-func (t *Table) text(v game.Value) string { return t.g.Values().Text(v) }
-
-// forward checks the set of positions of a tier, and the values of the terminal ones. It
-// returns the counts.
-func (p *pass) forward(ctx context.Context) (streamfmt.Counts, error) {
-	possible := NewStep(step.Possible, p.stores)
-	var mu sync.Mutex
-	var total streamfmt.Counts
-	err := p.eachPossible(ctx, func() func(uint64) error {
-		m := p.merger()
-		return func(rng uint64) error {
-			if err := m.load(rng); err != nil || m.found.Len() == 0 {
-				return err
-			}
-			if m.balanced != nil && !m.found.Done.Empty() {
-				p.claim(m)
-				for slot := range m.found.Done.All() { // compareImages checks whether these are reached
-					if m.balanced.Has(slot) {
-						m.want.Open.Add(slot)
-					}
-				}
-			}
-			if err := possible.Reduce(&m.want); err != nil {
-				return err
-			}
-			counts := streamfmt.Counts{}
-			if err := m.compare(&counts); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			total.Add(counts[:])
-			return nil
-		}
-	})
-	if err == nil {
-		err = p.compareImages(ctx)
-	}
-	return total, err
-}
-
-// rangesAtATime is the number of ranges that eachPossible has in a list.
-const rangesAtATime = 1 << 16
-
-// eachPossible is like eachOf for the ranges of the tier, and those into which moves between stored
-// positions may lead.
-func (p *pass) eachPossible(ctx context.Context, newCheck func() func(rng uint64) error) error {
-	var all mirror.RangeSet
-	if p.tier == 0 {
-		all.Add(p.g.Start() >> p.g.LowBits())
-	} else {
-		possible := NewStep(step.Possible, p.stores)
-		var to []uint64
-		for e, err := range p.tiers[p.tier-1].Entries() {
-			if err != nil {
-				return err
-			}
-			to = possible.Outputs(to[:0], p.tier-1, e.First)
-			for _, rng := range to {
-				all.Add(rng)
-			}
-		}
-	}
-	for e, err := range p.tiers[p.tier].Entries() {
-		if err != nil {
-			return err
-		}
-		all.Add(e.First)
-	}
-	for c, more := all.Cursor(), true; more; {
-		var ranges []uint64
-		for len(ranges) < rangesAtATime && more {
-			var rng uint64
-			if rng, more = c.Next(); more {
-				ranges = append(ranges, rng)
-			}
-		}
-		if err := eachOf(ctx, ranges, newCheck); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // fillNonTerminal fills b with the positions of a block of the table that are not terminal, as open
 // positions.
 func fillNonTerminal(b, of *block.Block) {
@@ -219,84 +215,52 @@ func fillNonTerminal(b, of *block.Block) {
 	}
 }
 
-// compare checks found against want: the same positions, and the same values of the terminal ones. It
-// adds the positions of found and their mirror images to counts, by value.
-func (m *merger) compare(counts *streamfmt.Counts) error {
-	t, found, want := m.Table, &m.found, &m.want
+// fault returns a Fault of a slot of a block.
+func (t *Table) fault(b *block.Block, slot int, reason string) error {
+	return &stored.Fault{Position: b.Key(slot), Reason: reason}
+}
+
+// text returns a value in words.
+func (t *Table) text(v game.Value) string { return t.g.Values().Text(v) }
+
+// comparePositions compares the positions of a range with those to which moves lead, and the values of the terminal ones. It
+// adds the positions and their mirror images to counts, by value.
+func (p *pass) comparePositions(found, want *block.Block, counts *streamfmt.Counts) error {
+	balanced := p.balancedIn(p.tier, found.Range)
 	for slot := range found.Len() {
 		exists := want.Open.Has(slot) || want.Done.Has(slot)
 		value := game.Value(found.Val[slot])
 		switch {
 		case found.Open.Has(slot):
-			return t.fault(found, slot, "has no value")
+			return p.fault(found, slot, "has no value")
 		case exists && !found.Done.Has(slot):
-			return t.fault(found, slot, "is missing")
+			return p.fault(found, slot, "is missing")
 		case !exists && found.Done.Has(slot):
-			return t.fault(found, slot, "cannot be reached")
+			return p.fault(found, slot, "cannot be reached")
 		case !exists:
 			continue
 		case !value.Valid():
-			return t.fault(found, slot, fmt.Sprintf("the value byte %d has no outcome", value))
+			return p.fault(found, slot, fmt.Sprintf("the value byte %d has no outcome", value))
 		case want.Done.Has(slot) && value != game.Value(want.Val[slot]):
-			return t.fault(found, slot, fmt.Sprintf("expected %s (the rules decide it), found %s", t.text(game.Value(want.Val[slot])), t.text(value)))
+			return p.fault(found, slot, fmt.Sprintf("expected %s (the rules decide it), found %s", p.text(game.Value(want.Val[slot])), p.text(value)))
 		case want.Open.Has(slot) && value.Remoteness() == 0:
-			return t.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", t.text(value)))
+			return p.fault(found, slot, fmt.Sprintf("it is not terminal, but found %s", p.text(value)))
 		}
-		counts[value] += t.times(slot, m.balanced)
+		counts[value] += p.times(slot, balanced)
 	}
 	return nil
 }
 
-// backward checks that the values of a tier follow from the values of the next tier.
-func (p *pass) backward(ctx context.Context) error {
-	here := p.tiers[p.tier]
-	err := parallel.All(ctx, here.Len(), func() func(int) error {
-		m := p.merger()
-		return func(i int) error {
-			e, err := m.here.Entry(i)
-			if err == nil {
-				err = m.load(e.First)
-			}
-			if err != nil {
-				return err
-			}
-			for _, slot := range m.want.OpenSlots() {
-				if m.balanced != nil && m.balanced.Has(int(slot)) {
-					continue // compareImages checks it
-				}
-				if err := p.checkValue(m.found.Key(int(slot)), game.Value(m.found.Val[slot]), p.value[m.want.Val[slot]]); err != nil {
-					return err
-				}
-			}
-			if m.balanced != nil {
-				p.claim(m)
-			}
-			return nil
+// compareValues compares the values of a range with the scores that moves to the next tier give its positions.
+func (p *pass) compareValues(found, scores *block.Block) error {
+	values := &p.g.Values().Scores(p.g.TierToMove(p.tier)).Value
+	for slot := range scores.Open.All() {
+		switch v, want := game.Value(found.Val[slot]), values[scores.Val[slot]]; {
+		case want == 0:
+			return p.fault(found, slot, "it is not terminal, but no move leads to a position of the table")
+		case v != want:
+			return p.fault(found, slot, fmt.Sprintf("expected %s, as its moves lead to, found %s", p.text(want), p.text(v)))
 		}
-	})
-	if err == nil {
-		err = p.compareImages(ctx)
-	}
-	return err
-}
-
-// checkValue returns a Fault unless the value v of a position is want, which is 0 if it has no move to
-// a position with a value.
-func (t *Table) checkValue(p game.Position, v, want game.Value) error {
-	switch {
-	case want == 0:
-		return &stored.Fault{Position: p, Reason: "it is not terminal, but no move leads to a position of the table"}
-	case v != want:
-		return &stored.Fault{Position: p, Reason: fmt.Sprintf("expected %s, as its moves lead to, found %s", t.text(want), t.text(v))}
 	}
 	return nil
-}
-
-// eachOf calls check for all ranges, on all cores, and returns the error of the lowest range that has one. newCheck returns
-// the check of one worker.
-func eachOf(ctx context.Context, ranges []uint64, newCheck func() func(rng uint64) error) error {
-	return parallel.All(ctx, len(ranges), func() func(int) error {
-		check := newCheck()
-		return func(i int) error { return check(ranges[i]) }
-	})
 }

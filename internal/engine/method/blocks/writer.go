@@ -114,9 +114,7 @@ func (w *Writer) Add(b *block.Block) error {
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.
 func (w *Writer) AppendLines(in io.Reader, source string) error {
-	b := new(block.Block)
-	add := func(slot int, rec streamfmt.Record) string { return AddRecord(b, slot, rec) }
-	return NewGatherer(w.g, b, in, source, true).Each(add, func() error {
+	return readBlocks(w.g, in, source, true, addRecord, func(b *block.Block) error {
 		if b.Tier != w.tier {
 			return fmt.Errorf("%s: expected positions of tier %d, found some of tier %d", source, w.tier, b.Tier)
 		}

@@ -73,15 +73,15 @@ func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
 		}
 		return ranges
 	}
-	workers, keep := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0)), h.spare()/8
+	workers := cmp.Or(pass.Workers, runtime.GOMAXPROCS(0))
 	err := parallel.Each(ctx, workers, workers, 1, func() func(int) error {
 		return func(int) error {
-			own := h.writer(keep)
-			return h.addBand(own.finish(h.store(ctx, take, pass.Messages(), own)))
+			own := h.writer(false)
+			return own.finish(h.store(ctx, take, pass.Messages(), own))
 		}
 	})
 	if err == nil {
-		err = h.end(ctx)
+		err = h.end()
 	}
 	pass.Ranges.Union(&h.reached)
 	return err
@@ -100,7 +100,7 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, mess
 				err = messages.Merge(b)
 			}
 			if err == nil && ok {
-				err = h.keep(ctx, band, b)
+				err = h.keep(band, b)
 			}
 			if err != nil {
 				return err
@@ -111,8 +111,8 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, mess
 }
 
 // keep stores the messages that have been merged into b, in memory if there is some left, and their images.
-func (h *Balanced) keep(ctx context.Context, band *bandWriter, b *block.Block) error {
-	if err := h.add(ctx, b); err != nil {
+func (h *Balanced) keep(band *bandWriter, b *block.Block) error {
+	if err := h.add(b); err != nil {
 		return err
 	}
 	if h.place.Blocks != nil {

@@ -1,15 +1,11 @@
 package mirror
 
 import (
-	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
-	"io"
+	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"sort"
 
@@ -24,8 +20,7 @@ import (
 // in one page.
 type band struct {
 	pages []page
-	file  store.File // nil: the pages are in memory
-	name  string     // the name of the file; empty if it has none
+	file  *os.File // nil: the pages are in memory
 }
 
 // A page is a part of a band.
@@ -41,27 +36,25 @@ type page struct {
 
 const (
 	// pageBytes is the least number of bytes of a page, except the last one.
-	pageBytes = 32 << 10
+	pageBytes = 16 << 10
 	// CursorMemory is the number of bytes that a reader of a band takes.
 	CursorMemory = 2 * pageBytes
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A bandWriter writes a band, to a file if it is large.
+// A bandWriter writes a band, to memory or to a file.
 type bandWriter struct {
+	band
 	s         *sorter
-	keep      int // the greatest number of bytes in memory
-	out       io.WriteCloser
-	name      string // empty: the file has no name
+	keep      bool // in memory
 	at        int64
-	pages     []page
 	page, row []byte
 	first     uint64 // the ranges of the first and of the last row of the page
 	last      uint64
 }
 
-func (s *sorter) writer(keep int) *bandWriter { return &bandWriter{s: s, keep: keep} }
+func (s *sorter) writer(keep bool) *bandWriter { return &bandWriter{s: s, keep: keep} }
 
 // appendGap appends the number of slots between two images; it is not negative, because the slots of
 // a row ascend.
@@ -113,86 +106,57 @@ func (w *bandWriter) flush() error {
 	if len(w.page) == 0 {
 		return nil
 	}
-	w.pages = append(w.pages, page{first: w.first, length: len(w.page), bytes: w.page})
-	unwritten := w.pages[len(w.pages)-1:]
-	if w.out == nil {
-		if len(w.page) <= w.keep {
-			w.keep -= len(w.page)
-			unwritten[0].bytes = slices.Clone(w.page)
-			w.page = w.page[:0]
-			return nil
+	p := page{first: w.first, length: len(w.page), at: w.at, sum: crc32.Checksum(w.page, castagnoli)}
+	if w.keep {
+		p.bytes = slices.Clone(w.page)
+	} else {
+		if w.file == nil {
+			if err := w.create(); err != nil {
+				return err
+			}
 		}
-		if err := w.create(); err != nil {
+		if _, err := w.file.Write(w.page); err != nil {
 			return err
 		}
-		unwritten = w.pages
+		w.at += int64(p.length)
 	}
-	for i := range unwritten {
-		if err := w.write(&unwritten[i]); err != nil {
-			return err
-		}
-	}
+	w.pages = append(w.pages, p)
 	w.page = w.page[:0]
 	return nil
 }
 
-// write writes a page to the file, and drops it from memory.
-func (w *bandWriter) write(p *page) error {
-	p.at, p.sum = w.at, crc32.Checksum(p.bytes, castagnoli)
-	w.at += int64(p.length)
-	_, err := w.out.Write(p.bytes)
-	p.bytes = nil
-	return err
-}
-
-// create creates the file.
-func (w *bandWriter) create() error {
-	s := w.s
-	if s.place.FS == nil {
-		file, err := store.CreateTemp(s.place.Dir, s.place.Name+"-*")
-		if err != nil {
-			return err
-		}
-		w.out = file
-		return os.Remove(file.Name()) // its space is released when it is closed, or garbage
-	}
-	s.mu.Lock()
-	w.name = path.Join(s.place.Dir, fmt.Sprintf("_%s-%05d", s.place.Name, s.files))
-	s.files++
-	s.mu.Unlock()
-	out, err := s.place.FS.Create(w.name)
-	if err != nil {
+// create creates the file. Where the system allows it, its name is removed at once: its space is released when the process ends.
+func (w *bandWriter) create() (err error) {
+	if w.file, err = store.CreateTemp(w.s.place.Dir, "images-*"); err != nil {
 		return err
 	}
-	w.out = out
+	_ = os.Remove(w.file.Name()) // closeTemporary tries it again
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	w.s.files++
 	return nil
 }
 
-// finish completes the band if err is nil, and opens its file; the band is nil if it is empty.
-func (w *bandWriter) finish(err error) (*band, error) {
+// closeTemporary closes and deletes a file.
+func closeTemporary(file *os.File) error {
+	err := file.Close()
+	if removed := os.Remove(file.Name()); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// finish completes the band if err is nil, and adds it to those of the sorter, unless it is empty.
+func (w *bandWriter) finish(err error) error {
 	if err == nil {
 		err = w.flush()
 	}
-	if w.out == nil {
-		if err != nil || len(w.pages) == 0 {
-			return nil, err
-		}
-		return &band{pages: w.pages}, nil
+	if len(w.pages) > 0 || w.file != nil {
+		w.s.mu.Lock()
+		defer w.s.mu.Unlock()
+		w.s.bands = append(w.s.bands, &w.band)
 	}
-	b := &band{name: w.name, pages: w.pages}
-	if file, ok := w.out.(*os.File); ok && w.name == "" {
-		if b.file = file; err != nil {
-			err = errors.Join(err, file.Close())
-		}
-		return b, err
-	}
-	if err = errors.Join(err, w.out.Close()); err == nil {
-		b.file, err = w.s.place.FS.Open(w.name)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", w.name, err), w.s.place.FS.RemoveAll(w.name))
-	}
-	return b, nil
+	return err
 }
 
 // A bandCursor reads a band. It is fastest if ranges ascend.
@@ -208,74 +172,12 @@ type bandCursor struct {
 }
 
 // cursors returns cursors of all bands.
-func (s *sorter) cursors() []bandCursor { return s.cursorsOf(s.bands) }
-
-func (s *sorter) cursorsOf(bands []*band) []bandCursor {
-	cursors := make([]bandCursor, len(bands))
-	for i, b := range bands {
+func (s *sorter) cursors() []bandCursor {
+	cursors := make([]bandCursor, len(s.bands))
+	for i, b := range s.bands {
 		cursors[i] = bandCursor{band: b, kind: s.kind}
 	}
 	return cursors
-}
-
-// mergeBands adds the rows of bands. Rows of one range in several bands become one row.
-func (w *bandWriter) mergeBands(ctx context.Context, bands []*band) error {
-	type head struct {
-		*bandCursor
-		row bandRow // its next one
-	}
-	var heads, same []head // same: those of the lowest range
-	cursors := w.s.cursorsOf(bands)
-	for i := range cursors {
-		same = append(same, head{bandCursor: &cursors[i]})
-	}
-	var b block.Block
-	for ctx.Err() == nil {
-		for _, h := range same {
-			row, ok, err := h.next()
-			if err != nil {
-				return err
-			}
-			if ok {
-				heads = append(heads, head{h.bandCursor, row})
-			}
-		}
-		if len(heads) == 0 {
-			return nil
-		}
-		lowest := slices.MinFunc(heads, func(a, b head) int { return cmp.Compare(a.row.rng, b.row.rng) }).row.rng
-		same = same[:0]
-		heads = slices.DeleteFunc(heads, func(h head) bool {
-			if h.row.rng == lowest {
-				same = append(same, h)
-			}
-			return h.row.rng == lowest
-		})
-		if row := same[0].row; len(same) == 1 {
-			same[0].skip(row)
-			if err := w.append(lowest, row.images); err != nil {
-				return err
-			}
-			continue
-		}
-		b.Reset(w.s.tier, lowest, w.s.g.LowBits(), w.s.g.Halved.Low(w.s.tier, lowest))
-		set := b.Open
-		switch w.s.kind {
-		case Scores:
-			b.Open.Fill(b.Len()) // scores are merged in open positions
-		case Values:
-			set = b.Done
-		}
-		for _, h := range same {
-			if err := h.merge(&b); err != nil {
-				return err
-			}
-		}
-		if err := w.add(lowest, set, b.Val); err != nil {
-			return err
-		}
-	}
-	return context.Cause(ctx)
 }
 
 // read reads a page.
@@ -316,18 +218,6 @@ func (c *bandCursor) peek() (r bandRow, ok bool) {
 	from := c.row + a + b
 	end := from + int(length)
 	return bandRow{c.last + more, c.bytes[from:end], end}, true
-}
-
-// next returns the next row of the band; ok is false at its end.
-func (c *bandCursor) next() (r bandRow, ok bool, err error) {
-	for {
-		if r, ok = c.peek(); ok || c.n == len(c.pages) {
-			return r, ok, nil
-		}
-		if err := c.read(c.n); err != nil {
-			return r, false, err
-		}
-	}
 }
 
 // skip goes to the row after r.

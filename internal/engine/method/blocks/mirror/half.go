@@ -116,12 +116,6 @@ func (h *Half) Tables() int { return h.Halved.Tables() / 4 * 5 }
 // Slots returns the number of stored slots.
 func (h *Half) Slots(tier int) float64 { return h.HalfSlots(tier) }
 
-// Ranges returns an upper bound on the ranges with stored positions.
-func (h *Half) Ranges(tier int) float64 { return h.HalfRanges(tier) }
-
-// Border returns the range that begins after the fraction f of a tier's stored slots.
-func (h *Half) Border(tier int, f float64) uint64 { return h.HalfBorder(tier, f) }
-
 // IsStored reports whether a position is stored.
 func (h *Half) IsStored(p game.Position) bool {
 	rng := p >> h.LowBits()

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,9 +15,7 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
 // sizes are boards whose low columns are less than the right half, the right half, or more.
@@ -111,18 +108,16 @@ func (m copied) of(rng uint64) *block.Block {
 	return nil
 }
 
-// places are a place with enough memory, and others with so little that there are several bands:
-// files with names and without, in a directory, and in that for temporary files.
+// places are a place with enough memory, and others with so little that there are several bands: in a directory, and in that for
+// temporary files.
 func places(t *testing.T) []Place {
 	const little = 4*chunkBytes + 4000
 	return []Place{
-		{FS: store.Local{}, Dir: t.TempDir(), Name: "a"},
-		{FS: store.Local{}, Dir: t.TempDir(), Name: "b", Memory: little},
-		{FS: store.Local{}, Dir: t.TempDir(), Name: "c", Memory: little, Bands: 1},
-		{Dir: t.TempDir(), Name: "d", Memory: little, Bands: 2},
-		{Dir: "/missing", Name: "e", Memory: little},
-		{FS: store.Local{}, Dir: t.TempDir(), Name: "f", Memory: little, Blocks: memory(1 << 30)},
-		{FS: store.Local{}, Dir: t.TempDir(), Name: "g", Memory: little, Blocks: memory(4000)},
+		{Dir: t.TempDir()},
+		{Dir: t.TempDir(), Memory: little},
+		{Dir: "/missing", Memory: little},
+		{Dir: t.TempDir(), Memory: little, Blocks: memory(1 << 30)},
+		{Dir: t.TempDir(), Memory: little, Blocks: memory(4000)},
 	}
 }
 
@@ -277,9 +272,6 @@ func checkWhole(t *testing.T, g *Half, tier int, all *Tier, want map[game.Positi
 		t.Fatalf("the ranges %x do not ascend", all.Ranges())
 	}
 	must.OK(t, all.Prepare(t.Context()))
-	if n := all.Len(); n > all.place.Bands {
-		t.Fatalf("%d bands, want at most %d", n, all.place.Bands)
-	}
 	got := make([]map[game.Position]byte, len(all.Ranges()))
 	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
 		c, b := all.Cursor(0), new(block.Block)
@@ -306,20 +298,18 @@ func checkWhole(t *testing.T, g *Half, tier int, all *Tier, want map[game.Positi
 	}
 }
 
-// TestManyBands adds images again and again with so little memory that each makes a band. Only some
-// bands exist at a time, and few in the end.
+// TestManyBands adds images again and again with so little memory that each makes a band.
 func TestManyBands(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g := HalfOf(rules)
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
-	files := &storetest.OpenFiles{FS: store.Local{}}
-	place := Place{FS: files, Dir: t.TempDir(), Name: "images", Bands: 3}
+	place := Place{Dir: t.TempDir()}
 	s := newSorter(g, 6, Values, place)
 	s.place.Memory = 4*chunkBytes + 1
 	want := make(map[game.Position]byte)
 	for range 20 {
 		for _, b := range blocks {
-			must.OK(t, s.add(t.Context(), b))
+			must.OK(t, s.add(b))
 			for slot := range b.Done.All() {
 				if image := g.Mirror(b.Key(slot)); !g.IsStored(image) {
 					want[image] = b.Val[slot]
@@ -327,9 +317,9 @@ func TestManyBands(t *testing.T) {
 			}
 		}
 	}
-	must.OK(t, s.end(t.Context()))
-	if _, most := files.Counts(); s.Len() > place.Bands || s.files < 2*MostBands || most > MostBands+2 {
-		t.Errorf("%d bands, %d files, %d open at a time; want at most %d, at least %d, at most %d", s.Len(), s.files, most, place.Bands, 2*MostBands, MostBands+2)
+	must.OK(t, s.end())
+	if s.Len() < 100 || s.files != s.Len() {
+		t.Errorf("%d bands, %d files, want the same, at least 100", s.Len(), s.files)
 	}
 	got := make(map[game.Position]byte)
 	cursors, b := s.cursors(), new(block.Block)
@@ -354,10 +344,10 @@ func rangesOf(blocks []*block.Block) (ranges []uint64) {
 	return ranges
 }
 
-// TestUnnamedFiles checks that bands are in the directory of a Place without a file system, not in
+// TestUnnamedFiles checks that bands are in the directory of a Place, not in
 // that for temporary files, and that they have no names: a killed process leaves nothing.
 func TestUnnamedFiles(t *testing.T) {
-	places := []Place{{Dir: t.TempDir(), Name: "images"}, {Name: "images"}}
+	places := []Place{{Dir: t.TempDir()}, {}}
 	t.Setenv("TMPDIR", "/missing")
 	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g := HalfOf(rules)
@@ -367,7 +357,7 @@ func TestUnnamedFiles(t *testing.T) {
 		s.place.Memory = 4*chunkBytes + 1
 		var err error
 		for _, b := range blocks {
-			err = cmp.Or(err, s.add(t.Context(), b))
+			err = cmp.Or(err, s.add(b))
 		}
 		if (err == nil) != (place.Dir != "") || err == nil && (s.Len() == 0 || s.bands[0].file == nil) {
 			t.Errorf("%q: %d bands, %v", place.Dir, s.Len(), err)
@@ -379,26 +369,6 @@ func TestUnnamedFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// TestPrepareCancelled checks that a merge of bands ends with its context, and leaves no files.
-func TestPrepareCancelled(t *testing.T) {
-	rules := must.Get(connectn.New(4, 4, 4))(t)
-	g := HalfOf(rules)
-	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
-	place := Place{FS: store.Local{}, Dir: t.TempDir(), Name: "images", Bands: 1}
-	s := newSorter(g, 6, Values, place)
-	s.place.Memory = 4*chunkBytes + 1
-	for _, b := range blocks {
-		must.OK(t, s.add(t.Context(), b))
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := s.end(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
-	}
-	must.OK(t, s.Close())
-	checkEmpty(t, place)
 }
 
 // failing are messages of which a range cannot be read.
@@ -436,15 +406,45 @@ func TestPrepareFails(t *testing.T) {
 
 // TestBandChanged changes a byte of the file of a band.
 func TestBandChanged(t *testing.T) {
-	s := &sorter{kind: Reached, place: Place{FS: store.Local{}, Dir: t.TempDir(), Name: "a"}}
-	w := s.writer(0)
-	b := must.Get(w.finish(w.add(5, block.Set{1}, nil)))(t)
-	defer b.file.Close()
-	text := must.Get(os.ReadFile(b.name))(t)
-	text[len(text)-1] ^= 1
-	must.OK(t, os.WriteFile(b.name, text, 0o666))
-	c := bandCursor{band: b, kind: Reached}
+	s := &sorter{kind: Reached, place: Place{Dir: t.TempDir()}}
+	w := s.writer(false)
+	must.OK(t, w.finish(w.add(5, block.Set{1}, nil)))
+	defer func() { must.OK(t, s.Close()) }()
+	must.Get(s.bands[0].file.WriteAt([]byte{255}, 1))(t)
+	c := bandCursor{band: s.bands[0], kind: Reached}
 	if err := c.seek(5); err == nil {
 		t.Error("the change is not noticed")
+	}
+}
+
+// TestPages reads a band of many pages, in memory and in a file, forward and backward.
+func TestPages(t *testing.T) {
+	const ranges = 3000
+	set, val := block.Set{1<<40 | 5}, make([]byte, 64)
+	for _, keep := range []bool{true, false} {
+		s := &sorter{kind: Values, place: Place{Dir: t.TempDir()}}
+		w := s.writer(keep)
+		for rng := range uint64(ranges) {
+			val[0], val[2], val[40] = byte(1+rng%200), byte(1+rng%100), 9
+			must.OK(t, w.add(3*rng, set, val))
+		}
+		must.OK(t, w.finish(nil))
+		if n := len(s.bands[0].pages); n < 2 {
+			t.Fatalf("%d pages, want several", n)
+		}
+		c, b, low := bandCursor{band: s.bands[0], kind: Values}, new(block.Block), make([]uint32, 64)
+		for i := range uint64(2 * ranges) {
+			rng := min(i, 2*ranges-1-i)
+			b.Reset(1, 3*rng, 6, low)
+			must.OK(t, c.merge(b))
+			if b.Done[0] != set[0] || b.Val[0] != byte(1+rng%200) || b.Val[2] != byte(1+rng%100) || b.Val[40] != 9 {
+				t.Fatalf("keep %v: range %d has %x, %d", keep, 3*rng, b.Done, b.Val)
+			}
+			b.Reset(1, 3*rng+1, 6, low)
+			if must.OK(t, c.merge(b)); !b.Empty() {
+				t.Fatalf("keep %v: range %d is not empty", keep, 3*rng+1)
+			}
+		}
+		must.OK(t, s.Close())
 	}
 }

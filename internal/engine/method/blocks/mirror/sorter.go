@@ -1,37 +1,23 @@
 package mirror
 
 import (
-	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// A Place is where bands are stored that do not fit into memory.
+// A Place is where bands are stored.
 type Place struct {
-	// FS and Dir are the directory for temporary files. If FS is nil, it is a directory of this
-	// machine, or that for temporary files if it is empty or cannot be written. The files then have
-	// no names while they are in use.
-	FS  store.FS
+	// Dir is a directory of this machine for temporary files. If it is empty or cannot be written, it is that of the system.
 	Dir string
-	// Name begins the names of the files, which differ from place to place.
-	Name string
 	// Memory is how many bytes images may use at most, see least. They use fewer until there are many bands.
 	Memory int
 	// Blocks is the memory for blocks whose messages need not be stored in bands. It may be nil.
 	Blocks *block.Memory
-	// Bands is the greatest number of bands after Prepare. 0: MostBands.
-	Bands int
 }
-
-// MostBands is about the greatest number of bands at a time. Each may have an open file.
-const MostBands = 64
 
 const (
 	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
@@ -60,7 +46,7 @@ type sorter struct {
 }
 
 func newSorter(g *Half, tier int, kind Kind, place Place) *sorter {
-	place.Memory, place.Bands = max(place.Memory, least), cmp.Or(place.Bands, MostBands)
+	place.Memory = max(place.Memory, least)
 	s := &sorter{g: g, tier: tier, kind: kind, place: place, idle: make(chan *transposed, sorters)}
 	for range sorters {
 		s.idle <- new(transposed)
@@ -96,7 +82,7 @@ type blockRow struct {
 }
 
 // add adds the images of the selected positions of a block.
-func (s *sorter) add(ctx context.Context, b *block.Block) error {
+func (s *sorter) add(b *block.Block) error {
 	of := s.kind.Of(s.g, s.tier, b.Range)
 	if of == nil {
 		return nil
@@ -147,7 +133,7 @@ func (s *sorter) add(ctx context.Context, b *block.Block) error {
 	full := s.full(c)
 	s.mu.Unlock()
 	if full {
-		return s.spill(ctx)
+		return s.spill()
 	}
 	return nil
 }
@@ -207,7 +193,7 @@ func (s *sorter) take(n int) []byte {
 }
 
 // spill writes the collected images to a file, unless another goroutine has just done so.
-func (s *sorter) spill(ctx context.Context) error {
+func (s *sorter) spill() error {
 	t := <-s.idle
 	defer func() { s.idle <- t }()
 	s.mu.Lock()
@@ -218,20 +204,15 @@ func (s *sorter) spill(ctx context.Context) error {
 	}
 	s.filling = collection{}
 	s.mu.Unlock()
-	err := s.sort(t, &c, 0)
+	err := s.sort(t, &c, false)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.free = append(s.free, c.chunks...)
-	bands := len(s.bands)
-	s.mu.Unlock()
-	if err == nil && bands > MostBands {
-		*t = transposed{} // cursors get its memory
-		err = s.merge(ctx, MostBands/2)
-	}
 	return err
 }
 
-// sort makes a band of the images of a collection, of which up to keep bytes stay in memory.
-func (s *sorter) sort(t *transposed, c *collection, keep int) error {
+// sort makes a band of the images of a collection, which keep leaves in memory.
+func (s *sorter) sort(t *transposed, c *collection, keep bool) error {
 	t.columns, t.bytes = t.columns[:0], slices.Grow(t.bytes[:0], c.images*s.kind.size())
 	for _, of := range c.classes {
 		t.add(s, of)
@@ -250,50 +231,17 @@ func (s *sorter) sort(t *transposed, c *collection, keep int) error {
 			break
 		}
 	}
-	return s.addBand(w.finish(err))
+	return w.finish(err)
 }
 
-// addBand adds a band that was written, unless it is nil.
-func (s *sorter) addBand(band *band, err error) error {
-	if err == nil && band != nil {
-		s.mu.Lock()
-		s.bands = append(s.bands, band)
-		s.mu.Unlock()
-	}
-	return err
-}
-
-// merge merges the oldest bands until there are at most most.
-func (s *sorter) merge(ctx context.Context, most int) error {
-	for {
-		s.mu.Lock()
-		n := min(len(s.bands)-most+1, max(2, s.spare()/(sorters+1)/CursorMemory))
-		if n < 2 {
-			s.mu.Unlock()
-			return nil
-		}
-		from := slices.Clone(s.bands[:n])
-		s.bands = slices.Delete(s.bands, 0, n)
-		s.mu.Unlock()
-		w := s.writer(0)
-		err := s.addBand(w.finish(w.mergeBands(ctx, from)))
-		if err = errors.Join(err, s.drop(from)); err != nil {
-			return err
-		}
-	}
-}
-
-// end ends adding. The images that were added last stay in memory, unless there are too many bands.
-func (s *sorter) end(ctx context.Context) error {
+// end ends adding. The images that were added last stay in memory.
+func (s *sorter) end() error {
 	c := s.filling
 	s.filling, s.free = collection{}, nil
 	for range sorters {
 		<-s.idle // its memory is released
 	}
-	if err := s.sort(new(transposed), &c, math.MaxInt); err != nil {
-		return err
-	}
-	return s.merge(ctx, s.place.Bands)
+	return s.sort(new(transposed), &c, true)
 }
 
 // Len returns the number of bands, after Prepare.
@@ -325,21 +273,12 @@ func (s *sorter) Close() error {
 	if s == nil {
 		return nil
 	}
-	bands := s.bands
-	s.bands = nil
-	return s.drop(bands)
-}
-
-// drop closes and deletes the files of bands.
-func (s *sorter) drop(bands []*band) error {
 	var errs []error
-	for _, b := range bands {
+	for _, b := range s.bands {
 		if b.file != nil {
-			errs = append(errs, b.file.Close())
-		}
-		if b.name != "" {
-			errs = append(errs, s.place.FS.RemoveAll(b.name))
+			errs = append(errs, closeTemporary(b.file))
 		}
 	}
+	s.bands = nil
 	return errors.Join(errs...)
 }

@@ -59,13 +59,13 @@ func (t *Tier) Prepare(ctx context.Context) error {
 			return func(i int) error {
 				ok, err := from.Load(&b, t.stored[i])
 				if err == nil && ok {
-					err = t.add(ctx, &b)
+					err = t.add(&b)
 				}
 				return err
 			}
 		})
 		if t.err == nil {
-			t.err = t.end(ctx)
+			t.err = t.end()
 		}
 	})
 	return t.err

@@ -20,16 +20,15 @@ import (
 
 // gather reads all blocks and calls use for each.
 func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
-	b := new(block.Block)
-	return blocks.NewGatherer(g, b, in, "in", sorted).Each(adder(b), func() error {
+	return blocks.ReadBlocks(g, in, "in", sorted, blocks.AddRecord, func(b *block.Block) error {
 		use(b)
 		return nil
 	})
 }
 
-// adder returns a function that adds records to a block.
-func adder(b *block.Block) func(int, streamfmt.Record) string {
-	return func(slot int, rec streamfmt.Record) string { return blocks.AddRecord(b, slot, rec) }
+// lines appends the lines of a block.
+func lines(dst []byte, b *block.Block, width int) []byte {
+	return blocks.AppendLines(dst, b, width, streamfmt.Done)
 }
 
 var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 4}, {8, 7, 4}, {2, 31, 4}}
@@ -53,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 				}
 				ranges = append(ranges, b.Range)
 				records += b.Count()
-				got = blocks.AppendBlock(got, b, width)
+				got = lines(got, b, width)
 			})
 			if err != nil || string(got) != want {
 				t.Errorf("%s, tier %d: the lines change on their way: %v", g.Spec(), tier, err)
@@ -111,10 +110,10 @@ func TestUnsorted(t *testing.T) {
 func TestTiersComeApart(t *testing.T) {
 	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
 	var got []string
-	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n12\n"), false, func(b *block.Block) {
-		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, blocks.AppendBlock(nil, b, 2)))
+	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n00\n12\n"), false, func(b *block.Block) {
+		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines(nil, b, 2)))
 	})
-	want := `in:5: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
+	want := `in:6: expected a position (0x12 is not a board: 2 X and 0 O, but X moves first and the turns alternate), found "12"`
 	if err == nil || err.Error() != want {
 		t.Errorf("error\n%v, want\n%s", err, want)
 	}
@@ -145,7 +144,7 @@ func TestLineErrors(t *testing.T) {
 	} {
 		var before []byte
 		err := gather(g, strings.NewReader(tt.in), true, func(b *block.Block) {
-			before = blocks.AppendBlock(before, b, 2)
+			before = lines(before, b, 2)
 		})
 		var bad *streamfmt.LineError
 		if !errors.As(err, &bad) || err.Error() != tt.want {
@@ -192,7 +191,7 @@ func TestTwice(t *testing.T) {
 	} {
 		var got []byte
 		err := gather(g, strings.NewReader(in), true, func(b *block.Block) {
-			got = blocks.AppendBlock(got, b, 2)
+			got = lines(got, b, 2)
 		})
 		if err != nil || string(got) != want {
 			t.Errorf("%q becomes %q, %v, want %q", in, got, err, want)

@@ -1,0 +1,3 @@
+package blocks
+
+var ReadBlocks, AddRecord, AppendLines = readBlocks, addRecord, appendLines

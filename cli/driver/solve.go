@@ -44,7 +44,6 @@ type solveFlags struct {
 	keep, final                           string
 	compress, combine                     bool
 	reducers, untilTier                   int
-	lateKeep                              bool // not a flag: Continue sets it for solve.Options
 }
 
 func (p *program) solveCommand() *cli.Command {
@@ -96,7 +95,6 @@ func (f *solveFlags) options() (o solve.Options, memory int, err error) {
 		Final:     solve.Final(f.final),
 		UntilTier: f.untilTier,
 		Remember:  make(map[string]string),
-		LateKeep:  f.lateKeep,
 	}
 	for name, value := range f.remembered() {
 		if name != "reducers" || f.reducers > 0 { // the default number depends on the runner

@@ -1,5 +1,5 @@
-// Package trial runs jobs with programs of a user, which replace the map or the reduce of a step. It finds the line at which
-// one fails, and can compare them with ours and find the first line that they get wrong. It prints nothing.
+// Package trial runs jobs with programs of a user, which replace the map or the reduce of a step, compares them with ours, and
+// finds the first line that they get wrong. It prints nothing.
 package trial
 
 import (
@@ -14,10 +14,8 @@ import (
 	"iter"
 	"path"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -30,7 +28,7 @@ import (
 // A Runner runs jobs with the programs of a user.
 type Runner struct {
 	Theirs *pipe.Runner
-	Ours   *pipe.Runner // the same runner without these programs, if their outputs are compared; otherwise nil
+	Ours   *pipe.Runner // the same runner without these programs
 	FS     store.FS
 }
 
@@ -59,16 +57,9 @@ func quoted(line string) string {
 	return strconv.Quote(line)
 }
 
-// Run runs a job. If programs of the command line take part in it, and are compared, Run runs it a second time
-// with ours. The error is a *WrongLine if the outputs differ.
+// Run runs a job. If programs of the command line take part in it, Run runs it a second time with ours. The error is a *WrongLine if the outputs differ.
 func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	stats, failed := c.Theirs.Run(ctx, job)
-	if program := new(pipe.ProgramError); errors.As(failed, &program) && ctx.Err() == nil {
-		failed = c.located(ctx, job, program, failed)
-	}
-	if c.Ours == nil {
-		return stats, failed
-	}
 	_, maps := c.Theirs.Programs[job.Step+"_map"]
 	_, reduces := c.Theirs.Programs[job.Step+"_reduce"]
 	if !maps && !reduces || ctx.Err() != nil {
@@ -115,79 +106,7 @@ func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 func mapped(ctx context.Context, by *pipe.Runner, job *runner.Job, lines []byte) ([]byte, error) {
 	alone := *job
 	alone.Combine = false
-	return by.Try(ctx, &alone, "map", 0, lines)
-}
-
-// Limits of the search for the line at which a program fails.
-const (
-	searchTime  = 30 * time.Second // for all runs of the program
-	searchBytes = 64 << 20         // the input of the task
-)
-
-// located adds to the error of a program the line at which it fails: the last one of the shortest beginning of its input
-// with which it fails again. If the program fails without input too, or does not fail again, the error stays as it is.
-func (c *Runner) located(ctx context.Context, of *runner.Job, program *pipe.ProgramError, failed error) error {
-	job := *of
-	job.Warn, job.Output = nil, of.Output+".again" // a reducer may write files into it
-	if c.FS.MkdirAll(job.Output) != nil {
-		return failed
-	}
-	defer c.FS.RemoveAll(job.Output)
-	ctx, cancel := context.WithTimeout(ctx, searchTime)
-	defer cancel()
-	lines, err := c.input(ctx, &job, program)
-	if err != nil {
-		return failed
-	}
-	fails := func(n int) bool {
-		_, err := c.Theirs.Try(ctx, &job, program.Side, program.Number, bytes.Join(lines[:n], nil))
-		return errors.As(err, new(*pipe.ProgramError))
-	}
-	if fails(0) || !fails(len(lines)) {
-		return failed
-	}
-	n := sort.Search(len(lines), func(i int) bool { return fails(i + 1) })
-	if ctx.Err() != nil {
-		return failed
-	}
-	return fmt.Errorf("%w; it fails at line %d of its input, %q", failed, n+1, bytes.TrimSuffix(lines[n], []byte{'\n'}))
-}
-
-// errLarge is the error of input for an input of more than searchBytes.
-var errLarge = errors.New("the input is too large")
-
-// A limited is a buffer of at most searchBytes.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(b []byte) (int, error) {
-	if l.Len()+len(b) > searchBytes {
-		return 0, errLarge
-	}
-	return l.Buffer.Write(b)
-}
-
-// input returns the lines that a task read.
-func (c *Runner) input(ctx context.Context, job *runner.Job, of *pipe.ProgramError) ([][]byte, error) {
-	text, number := new(limited), -1
-	if of.Side == "map" {
-		number = of.Number
-	}
-	if err := c.Theirs.MapInput(ctx, job, number, text); err != nil || of.Side == "map" {
-		return slices.Collect(bytes.Lines(text.Bytes())), err
-	}
-	partition, err := job.Partition()
-	if err != nil {
-		return nil, err
-	}
-	messages, err := mapped(ctx, c.Theirs, job, text.Bytes())
-	var lines [][]byte
-	for line := range bytes.Lines(messages) {
-		if partition.Reducer(line) == of.Number {
-			lines = append(lines, line)
-		}
-	}
-	slices.SortStableFunc(lines, func(a, b []byte) int { return bytes.Compare(partition.Key(a), partition.Key(b)) })
-	return lines, err
+	return by.Map(ctx, &alone, lines)
 }
 
 // A trial is a job that failed, or whose output differs from ours.
@@ -269,7 +188,7 @@ func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*
 // lines returns the lines that the mappers of the job read.
 func (t *trial) lines(ctx context.Context) ([]string, error) {
 	var input bytes.Buffer
-	err := t.Ours.MapInput(ctx, t.Job, -1, &input)
+	err := t.Ours.MapInput(ctx, t.Job, &input)
 	return slices.Collect(filtered(input.Bytes(), t.all)), err
 }
 

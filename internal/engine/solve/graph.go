@@ -324,26 +324,6 @@ func (r *run) prune(ctx context.Context, forward bool, tier int) error {
 	return nil
 }
 
-// canKeep returns an error if directories that --keep all keeps have been deleted.
-func (r *run) canKeep(ctx context.Context) error {
-	for tier := range r.last + 1 {
-		_, solved := r.tabled(tier)
-		for _, forward := range []bool{true, false} {
-			err := eachDir(r.method, tier, forward, func(name string, _ step.Stage) ([]int, error) {
-				seal, err := r.canKeepDir(ctx, name, solved)
-				if err != nil || seal == nil {
-					return nil, err
-				}
-				return r.method.Receivers(r.data.FS, r.data.Dir(name))
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // plan returns, by tier, which jobs must run.
 func (r *run) plan(ctx context.Context, until int) (firsts, seconds []bool, err error) {
 	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.method, r.last) == first(r.last)}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -52,17 +51,12 @@ func TestLongHalf(t *testing.T) {
 }
 
 // TestWholeAfterHalf continues a run by a runner whose jobs need all positions, which makes the directories with half of them
-// again, and by a request to keep all directories, which is refused.
+// again.
 func TestWholeAfterHalf(t *testing.T) {
 	g := rules(t, 4, 4, 3)
 	want, _ := solved(t, g, nil)
 	dir, _ := solved(t, g, func(o *solve.Options) { o.UntilTier = 9 })
 	o := options()
-	o.KeepAll, o.LateKeep = true, true
-	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.Contains(err.Error(), "data_first0 lacks the positions that the table does not store") {
-		t.Errorf("--keep all: %v", err)
-	}
-	o = options()
 	o.Runner = new(wholeRunner)
 	must.Get(solveInto(t, dir, g, o, store.Resume))(t)
 	solvedtest.SameTable(t, store.Local{}, dir, want)

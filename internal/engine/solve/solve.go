@@ -75,13 +75,9 @@ type Options struct {
 	SyncAfter time.Duration
 	// MinDrop is how many bytes of unneeded files a directory must have for them to be
 	// deleted before the directory itself is; 0 means 256 KB. Only layers have such files.
-	MinDrop int64
-	Report  func(Event) // called from one goroutine at a time; may be nil
-	Watch   *Watch      // gets the journal; may be nil
-
-	// LateKeep means that KeepAll, or Lines, was not requested when the run began. The
-	// run is refused if the request can no longer be met.
-	LateKeep bool
+	MinDrop  int64
+	Report   func(Event)       // called from one goroutine at a time; may be nil
+	Watch    *Watch            // gets the journal; may be nil
 	Remember map[string]string // the options to save in the manifest, for resuming
 }
 
@@ -270,11 +266,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})
 		if err := r.resumeTable(ctx); err != nil {
-			return err
-		}
-	}
-	if r.LateKeep && r.KeepAll {
-		if err := r.canKeep(ctx); err != nil {
 			return err
 		}
 	}

@@ -159,7 +159,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
-	c.side, c.number = kind, number
+	c.side = kind
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer

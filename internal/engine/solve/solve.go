@@ -342,7 +342,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Method, job.FS, job.Reducers, job.Combine = r.method, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
+	job.Method, job.FS, job.Reducers, job.Combine = r.method, r.data.FS, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Stored = r.stored
 	}

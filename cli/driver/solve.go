@@ -240,7 +240,7 @@ func (p *program) solveIn(r *run, note string) (err error) {
 	if err != nil {
 		return err
 	}
-	stopMetrics, err := r.serveMetrics(o.Watch)
+	stopMetrics, err := r.serveMetrics()
 	if err != nil {
 		return err
 	}
@@ -293,7 +293,7 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(s.Own)) // the limit of the garbage collector
-	o.Report, o.Watch = r.bar.Report, new(solve.Watch)
+	o.Report = r.bar.Report
 	return o, nil
 }
 

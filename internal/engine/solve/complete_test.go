@@ -157,29 +157,6 @@ func TestAdoptedEmpty(t *testing.T) {
 	}
 }
 
-// TestWatch reads the journal of a run at each of its events, from another goroutine.
-func TestWatch(t *testing.T) {
-	o, jobs := options(), 0
-	o.Watch = new(solve.Watch)
-	if r := o.Watch.Report(); r != nil {
-		t.Errorf("before the run: %+v", r)
-	}
-	o.Report = func(e solve.Event) {
-		read := make(chan *solve.Report)
-		go func() { read <- o.Watch.Report() }()
-		if r := <-read; r.Status != solve.Running || len(r.Jobs) != jobs {
-			t.Errorf("at %s: %s, %d jobs, want %d", e.Job, r.Status, len(r.Jobs), jobs)
-		}
-		if e.Done {
-			jobs++
-		}
-	}
-	must.Get(solveInto(t, t.TempDir(), rules(t, 3, 3, 3), o, store.Fresh))(t)
-	if r := o.Watch.Report(); r.Status != solve.Solved || len(r.Jobs) != jobs || jobs < 19 {
-		t.Errorf("after the run: %s, %d jobs", r.Status, len(r.Jobs))
-	}
-}
-
 // TestTableLacksTiers resumes a run whose table has the seal of a complete one, although it lacks tiers: a
 // driver that was taken over in its last step has renamed the seal of the tiers of another one.
 func TestTableLacksTiers(t *testing.T) {

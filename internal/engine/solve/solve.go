@@ -77,7 +77,6 @@ type Options struct {
 	// deleted before the directory itself is; 0 means 256 KB. Only layers have such files.
 	MinDrop  int64
 	Report   func(Event)       // called from one goroutine at a time; may be nil
-	Watch    *Watch            // gets the journal; may be nil
 	Remember map[string]string // the options to save in the manifest, for resuming
 }
 
@@ -203,9 +202,6 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	r.result.Tiers = slices.Repeat([]int64{-1}, r.last+1)
 	if s, ok := o.Runner.(runner.StoredRunner); ok {
 		r.stored = s.RunsStored() && !o.KeepAll
-	}
-	if o.Watch != nil {
-		o.Watch.journal.Store(r.journal)
 	}
 	stop := r.journal.beat(func(err error) {
 		r.reporting.Lock()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -176,68 +175,6 @@ func TestTableLacksTiers(t *testing.T) {
 	}
 }
 
-// TestJournalFromTheStart checks that the journal exists when the first job begins, and that
-// it contains the finished jobs while the run is in progress.
-func TestJournalFromTheStart(t *testing.T) {
-	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	o := options()
-	done, seen, pause := 0, 0, time.Millisecond
-	o.Report = func(e solve.Event) {
-		j, err := solve.ReadJournal(store.Local{}, dir)
-		if err != nil || j.State != solve.Running {
-			t.Fatalf("at %s: %+v, %v", e.Job, j, err)
-		}
-		seen = max(seen, len(j.Jobs))
-		// The journal is not written after every quick job, and all jobs of this run together
-		// take less time than the interval of writes during a job.
-		if len(j.Jobs) < done {
-			pause = min(2*pause, 64*time.Millisecond)
-		}
-		if e.Done {
-			done++
-			time.Sleep(pause)
-		}
-	}
-	must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
-	if seen < 5 {
-		t.Errorf("it never had more than %d of 20 jobs while the run was at work", seen)
-	}
-	// A journal that cannot be read does not prevent a run.
-	if err := os.WriteFile(filepath.Join(dir, store.JournalFile), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := solveInto(t, dir, g, options(), store.Resume); err != nil || !r.Before {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// TestPartInTable puts a part of a tier into an incomplete table, where it must not be
-// mistaken for the tier.
-func TestPartInTable(t *testing.T) {
-	g, dir := rules(t, 4, 5, 3), t.TempDir()
-	o := options()
-	o.Reducers, o.KeepAll = 2, true
-	o.Runner = stopsAt("data_second9")
-	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
-		t.Fatal(err)
-	}
-	part := must.Get(os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0))))(t)
-	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(12)), part, 0o666))
-	o.Runner = &inline.Runner{}
-	var output []string
-	o.Report = texts(func(text string) { output = append(output, text) })
-	r, err := solveInto(t, dir, g, o, store.Resume)
-	if err != nil || r.Positions != 195472 {
-		t.Errorf("%d positions, %v", r.Positions, err)
-	}
-	if len(output) != 1 || !strings.HasPrefix(output[0], filepath.Join(dir, table.TierFile(12))+": damaged: ") {
-		t.Errorf("output %q", output)
-	}
-	if n, err := verify(dir, g); err != nil || n != 195472 {
-		t.Errorf("verify: %d positions, %v", n, err)
-	}
-}
-
 // TestTableUnsealedFirst damages a table and stops the run that rebuilds it. Meanwhile the
 // table must not count as complete. Undamaged tiers stay.
 func TestTableUnsealedFirst(t *testing.T) {
@@ -274,19 +211,6 @@ func TestTableUnsealedFirst(t *testing.T) {
 	}
 }
 
-// TestTemporaryInTable checks that a resumed run deletes what a killed driver has left in a complete
-// table: a new seal of its tiers that was not renamed.
-func TestTemporaryInTable(t *testing.T) {
-	g := rules(t, 2, 2, 2)
-	dir, _ := solved(t, g, nil)
-	left := filepath.Join(dir, table.Dir, "_attempt-"+solve.TiersSeal+"-0123456789")
-	must.OK(t, os.WriteFile(left, nil, 0o666))
-	must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
-	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file is still there: %v", err)
-	}
-}
-
 // TestNoStart checks that a table without the initial position is an error, not a result.
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))
@@ -297,31 +221,5 @@ func TestNoStart(t *testing.T) {
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// leased is a file system whose lock can be taken from its owner.
-type leased struct{ store.Local }
-
-func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
-
-// TestTakenOver lets a second driver take over the directory while a job runs. The job fails
-// because the second driver has deleted its input; the error must state the real cause.
-func TestTakenOver(t *testing.T) {
-	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	first := must.Get(store.Create(leased{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	defer first.Close()
-	o := options()
-	o.Runner = &forger{at: "data_second4", forge: func(*runner.Job) (runner.Stats, error) {
-		second := must.Get(store.Create(leased{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil))(t)
-		defer second.Close()
-		_, err := solve.Run(t.Context(), second, g, options())
-		return runner.Stats{}, errors.Join(errors.New("data_second5 is not there"), err)
-	}}
-	if _, err := solve.Run(t.Context(), first, g, o); !errors.Is(err, store.ErrTakenOver) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("the first: %v", err)
-	}
-	if n, err := verify(dir, g); err != nil || n != 694 {
-		t.Errorf("the second: %d positions, %v", n, err)
 	}
 }

@@ -129,13 +129,14 @@ type journal struct {
 	Journal
 	saved  time.Time
 	took   time.Duration // how long the last write took
-	warned bool          // note or beat has returned the error of the last write
+	good   time.Time     // when the last write succeeded
+	warned bool          // note or beat has returned an error since then
 }
 
 // openJournal continues the journal of earlier runs, or starts a new one if that cannot be
 // read. It writes the journal at once.
 func openJournal(data *store.Data) *journal {
-	j := &journal{data: data}
+	j := &journal{data: data, good: time.Now()}
 	if old, err := ReadJournal(data.FS, data.Path); err == nil && old.Game == data.Game {
 		j.Jobs, j.Damaged = old.Jobs, old.Damaged
 	}
@@ -152,7 +153,7 @@ func (j *journal) ran(job string) bool {
 }
 
 // note records an event, and writes the journal if it is due. A failed write does not fail the
-// job: the next write is tried as usual. note returns the first of consecutive errors.
+// job: the next write is tried as usual. If writes have failed for Heartbeat, note returns their error, once.
 func (j *journal) note(e Event) (warning error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -179,12 +180,14 @@ func (j *journal) note(e Event) (warning error) {
 	return nil
 }
 
-// saveOrWarn is save, but returns only the first of consecutive errors, and not ErrTakenOver, which ends the run.
+// saveOrWarn is save, but returns an error only if writes have failed for Heartbeat, and only once; never ErrTakenOver, which
+// ends the run.
 func (j *journal) saveOrWarn() error {
-	err, warned := j.save(), j.warned
-	if j.warned = err != nil; warned || errors.Is(err, store.ErrTakenOver) {
+	err := j.save()
+	if err == nil || j.warned || time.Since(j.good) < Heartbeat || errors.Is(err, store.ErrTakenOver) {
 		return nil
 	}
+	j.warned = true
 	return err
 }
 
@@ -246,5 +249,6 @@ func (j *journal) save() error {
 	if err := j.data.WriteFile(store.JournalFile, text); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
+	j.good, j.warned = j.Updated, false
 	return nil
 }

@@ -153,7 +153,7 @@ func (j *journal) ran(job string) bool {
 }
 
 // note records an event, and writes the journal if it is due. A failed write does not fail the
-// job: the next write is tried as usual. If writes have failed for Heartbeat, note returns their error, once.
+// job: the next write is tried as usual. See saveOrWarn for its error.
 func (j *journal) note(e Event) (warning error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -180,11 +180,11 @@ func (j *journal) note(e Event) (warning error) {
 	return nil
 }
 
-// saveOrWarn is save, but returns an error only if writes have failed for Heartbeat, and only once; never ErrTakenOver, which
+// saveOrWarn is save, but returns an error only if none has succeeded for 2 × Heartbeat, and only once; never ErrTakenOver, which
 // ends the run.
 func (j *journal) saveOrWarn() error {
 	err := j.save()
-	if err == nil || j.warned || time.Since(j.good) < Heartbeat || errors.Is(err, store.ErrTakenOver) {
+	if err == nil || j.warned || time.Since(j.good) < 2*Heartbeat || errors.Is(err, store.ErrTakenOver) {
 		return nil
 	}
 	j.warned = true

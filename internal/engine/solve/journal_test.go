@@ -108,7 +108,7 @@ func TestJournalFails(t *testing.T) {
 			if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: r, Reducers: 1, UntilTier: -1, Report: report}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
-			if len(warned) != 2 || warned[0] < 75*time.Second || warned[0] > 2*time.Minute || warned[1] < 415*time.Second || warned[1] > 460*time.Second {
+			if len(warned) != 2 || warned[0] < 80*time.Second || warned[0] > 2*time.Minute || warned[1] < 420*time.Second || warned[1] > 460*time.Second {
 				t.Errorf("%s: warned after %v", name, warned)
 			}
 		})

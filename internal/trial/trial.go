@@ -57,7 +57,8 @@ func quoted(line string) string {
 	return strconv.Quote(line)
 }
 
-// Run runs a job. If programs of the command line take part in it, Run runs it a second time with ours. The error is a *WrongLine if the outputs differ.
+// Run runs a job. If programs of the command line take part in it, Run runs it a second time with ours. The error is a
+// *WrongLine if the outputs differ.
 func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	stats, failed := c.Theirs.Run(ctx, job)
 	_, maps := c.Theirs.Programs[job.Step+"_map"]
@@ -66,40 +67,33 @@ func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return stats, failed
 	}
 	defer func() { err = errors.Join(err, removeLines(job)) }()
-	t := &trial{Runner: c, Job: job, all: func(string) bool { return true }}
-	if failed != nil { // perhaps because the mapper is wrong
-		var w *WrongLine
-		if maps {
-			w, err = t.wrongMap(ctx, t.all)
-		}
-		if err != nil || w == nil {
-			return stats, failed
-		}
-		w.Why = failed
-		return stats, w
-	}
-	if err := withLines(job); err != nil {
-		return stats, err
-	}
-	ours, err := t.make(ctx, c.Ours, ".ours")
-	defer func() { err = errors.Join(err, c.FS.RemoveAll(ours)) }()
-	if err != nil {
-		return stats, err
-	}
-	expected, found, err := c.differ(ours, job.Output)
-	if err != nil || expected == found {
-		return stats, err
-	}
-	if maps && reduces {
-		if maps, err = t.mapsWrong(ctx, ours); err != nil {
+	t := &trial{c, job}
+	w := &WrongLine{Program: job.Step + "_map"}
+	if failed == nil {
+		if w.Expected, w.Found, err = t.differ(ctx); err != nil || w.Expected == w.Found {
 			return stats, err
 		}
 	}
-	w, err := t.blame(ctx, maps, expected, found)
-	if err != nil {
-		return stats, err
+	if maps {
+		wrong, err := t.wrongMap(ctx)
+		switch {
+		case failed != nil && (err != nil || wrong == nil):
+			return stats, failed
+		case err != nil:
+			return stats, err
+		case wrong != nil:
+			wrong.Why = failed // perhaps for that reason
+			return stats, wrong
+		}
 	}
-	return stats, w
+	if failed != nil {
+		return stats, failed
+	}
+	if reduces {
+		w.Program = job.Step + "_reduce"
+		w.Input, err = t.messages(ctx, cmp.Or(w.Expected, w.Found))
+	}
+	return stats, cmp.Or(err, error(w))
 }
 
 // mapped returns the output of a job's mapper for these lines, without merging.
@@ -113,18 +107,31 @@ func mapped(ctx context.Context, by *pipe.Runner, job *runner.Job, lines []byte)
 type trial struct {
 	*Runner
 	*runner.Job
-	all func(line string) bool // always returns true
 }
 
-// make runs the job with its output in a directory next to its own, whose name has the suffix.
-func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir string, err error) {
+// differ runs the job with our programs, and finds the first line in which the text files of its output differ from those of
+// theirs. found is "" if the expected line is missing, and expected is "" if there is an additional line. They are
+// equal if nothing differs.
+func (t *trial) differ(ctx context.Context) (expected, found string, err error) {
 	job := *t.Job
-	job.Output, job.FS, job.Progress = t.Output+suffix, t.Runner.FS, nil
-	if err := t.Runner.FS.MkdirAll(job.Output); err != nil {
-		return job.Output, err
+	job.Output, job.FS, job.Progress = t.Output+".ours", t.Runner.FS, nil
+	defer func() { err = errors.Join(err, job.FS.RemoveAll(job.Output)) }()
+	if err := job.FS.MkdirAll(job.Output); err != nil {
+		return "", "", err
 	}
-	_, err = by.Run(ctx, &job)
-	return job.Output, cmp.Or(err, withLines(&job))
+	if _, err := t.Ours.Run(ctx, &job); err != nil {
+		return "", "", err
+	}
+	if err := errors.Join(withLines(&job), withLines(t.Job)); err != nil {
+		return "", "", err
+	}
+	entries, err := job.FS.ReadDir(job.Output)
+	for _, e := range entries {
+		if err == nil && expected == found && store.IsLines(e.Name()) {
+			expected, found, err = t.differIn(path.Join(job.Output, e.Name()), path.Join(t.Output, e.Name()))
+		}
+	}
+	return expected, found, err
 }
 
 // withLines writes the records of a job that has run as lines, unless they are lines.
@@ -149,52 +156,26 @@ func removeLines(job *runner.Job) error {
 	return err
 }
 
-// mapsWrong reports whether their mapper with our reducer gives a different output than ours,
-// i.e. whether the mapper is at fault.
-func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err error) {
-	half := *t.Ours
-	half.Programs = map[string]string{t.Step + "_map": t.Theirs.Programs[t.Step+"_map"]}
-	dir, failed := t.make(ctx, &half, ".half")
-	defer func() { err = errors.Join(err, t.Runner.FS.RemoveAll(dir)) }()
-	if failed != nil {
-		return true, ctx.Err()
+// messages returns what their mapper prints with the key of a line, in the order of the reducer's input.
+func (t *trial) messages(ctx context.Context, line string) ([]string, error) {
+	all, err := t.lines(ctx)
+	if err != nil {
+		return nil, err
 	}
-	expected, found, err := t.differ(ours, dir)
-	return expected != found, err
-}
-
-// blame finds the input lines, of the mapper or of the reducer, that lead to the wrong line.
-func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*WrongLine, error) {
-	w := &WrongLine{Program: t.Step + "_reduce", Expected: expected, Found: found}
-	of := sameKey(t.Method.Game(), cmp.Or(expected, found))
-	if !maps {
-		all, err := t.lines(ctx)
-		if err != nil {
-			return nil, err
-		}
-		messages, err := mapped(ctx, t.Theirs, t.Job, joined(all))
-		w.Input = slices.Sorted(filtered(messages, of))
-		return w, err
-	}
-	for _, of := range []func(string) bool{of, t.all} {
-		if byLine, err := t.wrongMap(ctx, of); err != nil || byLine != nil {
-			return byLine, err
-		}
-	}
-	w.Program = t.Step + "_map"
-	return w, nil
+	printed, err := mapped(ctx, t.Theirs, t.Job, joined(all))
+	messages, same := slices.Sorted(trimmed(printed)), sameKey(t.Method.Game(), line)
+	return slices.DeleteFunc(messages, func(message string) bool { return !same(message) }), err
 }
 
 // lines returns the lines that the mappers of the job read.
 func (t *trial) lines(ctx context.Context) ([]string, error) {
 	var input bytes.Buffer
 	err := t.Ours.MapInput(ctx, t.Job, &input)
-	return slices.Collect(filtered(input.Bytes(), t.all)), err
+	return slices.Collect(trimmed(input.Bytes())), err
 }
 
-// wrongMap finds an input line for which their mapper prints something else than ours,
-// comparing only the wanted lines; nil if there is none.
-func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*WrongLine, error) {
+// wrongMap finds an input line for which their mapper prints something else than ours; nil if there is none.
+func (t *trial) wrongMap(ctx context.Context) (*WrongLine, error) {
 	all, err := t.lines(ctx)
 	if err != nil {
 		return nil, err
@@ -202,7 +183,7 @@ func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*W
 	printed := func(by *pipe.Runner, of []string) (map[string]bool, error) {
 		out, err := mapped(ctx, by, t.Job, joined(of))
 		set := make(map[string]bool)
-		for line := range filtered(out, wanted) {
+		for line := range trimmed(out) {
 			set[line] = true
 		}
 		return set, err
@@ -263,19 +244,19 @@ func joined(lines []string) (text []byte) {
 	return text
 }
 
-// filtered yields the wanted lines of a text. It removes a tab without a value after it at the
-// end of a line, as every reader of these lines does.
-func filtered(text []byte, wanted func(line string) bool) iter.Seq[string] {
+// trimmed yields the lines of a text. It removes a tab without a value after it at the end of a line, as every reader of these
+// lines does.
+func trimmed(text []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range bytes.Lines(text) {
-			if l := trimmed(line); wanted(l) && !yield(l) {
+			if !yield(trim(line)) {
 				return
 			}
 		}
 	}
 }
 
-func trimmed(line []byte) string {
+func trim(line []byte) string {
 	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\t'}))
 }
 
@@ -289,25 +270,6 @@ func sameKey(g game.Game, line string) func(other string) bool {
 		q, notOne := strconv.ParseUint(field, 16, 64)
 		return field == key || err == nil && notOne == nil && q == p.Position
 	}
-}
-
-// differ finds the first line in which the text files of two directories differ. found is "" if
-// the expected line is missing, and expected is "" if there is an additional line. They are
-// equal if nothing differs.
-func (c *Runner) differ(ours, theirs string) (expected, found string, err error) {
-	entries, err := c.FS.ReadDir(ours)
-	if err != nil {
-		return "", "", err
-	}
-	for _, e := range entries {
-		if !store.IsLines(e.Name()) {
-			continue
-		}
-		if expected, found, err = c.differIn(path.Join(ours, e.Name()), path.Join(theirs, e.Name())); err != nil || expected != found {
-			return expected, found, err
-		}
-	}
-	return "", "", nil
 }
 
 // differIn is differ for one file.
@@ -336,7 +298,7 @@ func (c *Runner) differIn(ours, theirs string) (expected, found string, err erro
 			if len(line) == 0 {
 				ended++
 			}
-			lines[i] = trimmed(line)
+			lines[i] = trim(line)
 		}
 		if lines[0] != lines[1] || ended == 2 {
 			return c.alone(lines, readers)
@@ -357,7 +319,7 @@ func (c *Runner) alone(lines [2]string, readers [2]*bufio.Reader) (expected, fou
 			if len(line) == 0 || err != nil && err != io.EOF {
 				break
 			}
-			later[i] = trimmed(line) == lines[1-i]
+			later[i] = trim(line) == lines[1-i]
 		}
 	}
 	switch {

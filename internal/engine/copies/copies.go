@@ -146,18 +146,12 @@ func (c *Copy) change(from, to string, do func() error) error {
 	return nil
 }
 
-// visible returns the path relative to the data directory, and whether it belongs in the copy. Attempts, names that are
-// being deleted, locks, the seed of a job and the user's files do not.
+// visible returns the path relative to the data directory, and whether it is, or is in, what belongs in the copy. Attempts, names
+// that are being deleted, locks, the seed of a job and the user's files do not.
 func (c *Copy) visible(name string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(path.Clean(name), path.Clean(c.data)+"/")
-	dir, file, deep := strings.Cut(below, "/")
-	switch {
-	case !ok || !belongs(dir):
-		return "", false
-	case deep && (strings.Contains(file, "/") || !store.OwnFile(file) || store.IsTemporary(file)):
-		return "", false
-	}
-	return below, true
+	top, _, _ := strings.Cut(below, "/")
+	return below, ok && belongs(top)
 }
 
 // belongs reports whether a name in a data directory belongs in a copy.

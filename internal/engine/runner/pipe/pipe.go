@@ -208,7 +208,7 @@ func (p *pipeline) startReduce(i int) error {
 			p.cancel(p.cause(reducer.err, sort))
 		}
 		if lines != nil && reducer.messages.counters == nil {
-			reducer.messages.counters = map[string]int64{step.RecordsOut: lines.records, step.RecordsDone: lines.done}
+			reducer.messages.counters = map[string]int64{step.RecordsOut: lines.records}
 			red.uncounted = true
 			if reducer.err == nil && lines.within {
 				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))

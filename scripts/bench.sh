@@ -5,7 +5,6 @@
 #	scripts/bench.sh [solve]        commands of bin/, directories, look-ups, syncs
 #	scripts/bench.sh sync           durable writes
 #	scripts/bench.sh table          look-ups in a table, its bits by kind
-#	scripts/bench.sh profile        seconds of CPU that the parts of a solve take
 #	scripts/bench.sh search         Connect Four, and BitBully on the same positions
 #	scripts/bench.sh moves N TIME   how many of N moves (at most 222) of Connect Four lose value, with TIME each
 #	scripts/bench.sh evaluation N   moves of Connect Four that play web marks best after a second, of N (1000)
@@ -43,7 +42,6 @@ solve)
 	run Lookup ./internal/engine/solve
 	run Sync ./internal/engine/solve -count="${COUNT:-5}"
 	;;
-profile) COUNT=1 && run Profile ./internal/engine/solve -benchtime=1x ;;
 sync) run Sync ./internal/engine/solve -count="${COUNT:-5}" ;;
 table) run 'Lookup|Bits' ./internal/engine/solve -benchtime=3x ;;
 search)

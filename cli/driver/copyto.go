@@ -17,7 +17,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/numfmt"
 )
 
 // finishQuiet is how long a finished run waits for its copy before it prints a message.
@@ -110,7 +109,7 @@ func (k *copyTo) finish() (name string, err error) {
 	select {
 	case err = <-whole:
 	case <-time.After(finishQuiet):
-		k.bar.Print(fmt.Sprintf("copying %s to %s", numfmt.Count(int64(k.Left()), "change"), k.Name()))
+		k.bar.Print("copying the last changes to " + k.Name())
 		err = <-whole
 	}
 	if errors.Is(err, context.Canceled) {

@@ -133,7 +133,8 @@ type Solve struct {
 	flags   *solveFlags
 }
 
-// Continue sets the options that are not given to the values stored with the run to be resumed.
+// Continue sets the options that are not given to the values stored with the run to be resumed. It returns an error if one of
+// them requests what the run has deleted, or has not written.
 func (s *Solve) Continue(fsys FS, dir string) error {
 	m, err := store.ReadManifest(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrClearing) {
@@ -149,8 +150,8 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 			if _, err := fmt.Sscan(stored, value); err != nil {
 				return fmt.Errorf("data directory %s: option %s: %w", dir, name, err)
 			}
-		case (name == "keep" || name == "compress") && textOf(value) != stored:
-			s.flags.lateKeep = true
+		case textOf(value) != stored && (name == "keep" && s.flags.keep == "all" || name == "compress" && !s.flags.compress):
+			return fmt.Errorf("data directory %s: the run began with --%s=%s: --overwrite starts over", dir, name, stored)
 		}
 	}
 	return nil

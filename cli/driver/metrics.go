@@ -10,13 +10,11 @@ import (
 
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/metrics"
-	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/status"
 )
 
-// serveMetrics serves the metrics of the run that watch shows, if --metrics names an address, until stop
-// is called.
-func (r *run) serveMetrics(watch *solve.Watch) (stop func(), err error) {
+// serveMetrics serves the metrics of the run, if --metrics names an address, until stop is called.
+func (r *run) serveMetrics() (stop func(), err error) {
 	address := r.flags.metrics
 	if address == "" {
 		return func() {}, nil
@@ -32,8 +30,8 @@ func (r *run) serveMetrics(watch *solve.Watch) (stop func(), err error) {
 	this, _ := os.Hostname()
 	metrics.Serve(l, []string{host, this}, func(out io.Writer) error {
 		var runs []metrics.Run
-		if report := watch.Report(); report != nil {
-			runs = append(runs, metrics.Run{Data: r.flags.data, Run: &status.Run{Report: report}})
+		if s, err := status.Read(r.place.FS, r.place.Path); err == nil { // an error is that there is no journal yet
+			runs = append(runs, metrics.Run{Data: r.flags.data, Run: s})
 		}
 		return metrics.Write(out, command.Version(), runs)
 	})

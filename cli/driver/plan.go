@@ -20,9 +20,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/command/datadir"
 	"github.com/treereduce/treereduce/internal/command/progress"
 	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -58,7 +56,6 @@ func (p *program) planFlags() []cli.Flag {
 		&cli.Uint64Flag{Name: "seed", Usage: "random seed", Value: 1},
 		&cli.Int64Flag{Name: "draws", Usage: "sample `N` boards instead of --time: counts are the same on any machine with the same --seed", DefaultText: "none"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON"},
-		&cli.StringFlag{Name: "svg", Usage: "write a picture of the tiers to `FILE`; - is stdout, and nothing else is printed"},
 	}), command.Group("where", []cli.Flag{
 		&cli.IntFlag{Name: "nodes", Usage: "number of machines that run tasks, on a cluster", Value: 1},
 		&cli.Float64Flag{Name: "price", Usage: "price of a machine in `DOLLARS` per hour"},
@@ -81,12 +78,6 @@ const mostOfAny = 1_000_000
 // planGame implements driver plan.
 func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 	if err := command.NoArguments(c, ""); err != nil {
-		return err
-	}
-	if c.IsSet("svg") && c.String("svg") == "-" && c.Bool("json") {
-		return command.Usagef("--json and --svg - exclude each other")
-	}
-	if err := command.CheckOutput(c, "svg"); err != nil {
 		return err
 	}
 	if err := cmp.Or(
@@ -134,7 +125,7 @@ func (p *program) planGame(c *cli.Context, kind game.Kind) error {
 			made.Assumed = append(made.Assumed, "the rules program itself takes no CPU time")
 		}
 	}
-	return printPlan(c.App.Writer, g, made, c.String("svg"), c.Bool("json"))
+	return printPlan(c.App.Writer, made, c.Bool("json"))
 }
 
 // whereOf returns where the command line wants to solve the game.
@@ -198,18 +189,8 @@ func memoryHere() float64 {
 	return kilobytes * 1024
 }
 
-// printPlan prints a plan as text or JSON. It writes its picture to the file svg, if that is not "", and
-// prints nothing else if it is "-".
-func printPlan(out io.Writer, g game.Game, p *plan.Plan, svg string, asJSON bool) error {
-	if svg != "" {
-		var picture bytes.Buffer
-		if err := chart.Write(&picture, planPicture(g, p)); err != nil {
-			return err
-		}
-		if err := datadir.Write(out, "svg", svg, picture.Bytes()); err != nil || svg == "-" {
-			return err
-		}
-	}
+// printPlan prints a plan as text or JSON.
+func printPlan(out io.Writer, p *plan.Plan, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
@@ -332,37 +313,4 @@ func offBy(t *plan.Tier) string {
 		return "to " + numfmt.Short(t.High)
 	}
 	return numfmt.Percent((t.High - t.Low) / 2 / t.Positions)
-}
-
-// planPicture returns a picture of the tiers of a plan.
-func planPicture(g game.Game, p *plan.Plan) chart.Columns {
-	c := chart.Columns{
-		Title:    p.Title + ": " + positionsIn(p),
-		Subtitle: fmt.Sprintf("%s at the peak, %s of CPU, %s with %s on %s", numfmt.Bytes(p.Total.PeakBytes), numfmt.Seconds(3600*p.Total.CPUHours), numfmt.Seconds(3600*p.Total.WallHours), p.Where.Runner, p.Where),
-		Axis:     "tier", Class: "tier",
-	}
-	if unit := g.Info().TierUnit; unit != "" {
-		c.Axis += " = " + unit
-	}
-	for _, t := range p.Tiers {
-		c.Names = append(c.Names, strconv.Itoa(t.Tier))
-		c.Texts = append(c.Texts, fmt.Sprintf("tier %d", t.Tier))
-	}
-	of := func(heading, name string, value func(t *plan.Tier) float64) {
-		s := chart.Series{Style: chart.Plain}
-		for i := range p.Tiers {
-			n := value(&p.Tiers[i])
-			s.Values = append(s.Values, n)
-			c.Texts[i] += fmt.Sprintf("\n%s: %s", name, numfmt.Number(n))
-		}
-		c.Panels = append(c.Panels, chart.Panel{Heading: heading, Series: []chart.Series{s}})
-	}
-	of("Positions in the tier (log scale)", "positions", func(t *plan.Tier) float64 { return t.Positions })
-	if p.How == count.AtLeast {
-		c.Subtitle = "at least: no estimate of disk space and time"
-		return c
-	}
-	of("Peak bytes on disk (log scale)", "bytes", func(t *plan.Tier) float64 { return t.PeakBytes })
-	of("Seconds of CPU (log scale)", "seconds", func(t *plan.Tier) float64 { return t.CPUHours * 3600 })
-	return c
 }

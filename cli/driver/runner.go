@@ -145,11 +145,11 @@ func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
 		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)
 	}
 	s.Own = pipe.Divide(m, s.Memory, o.Reducers).Driver
-	r := &trial.Runner{Theirs: &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}, FS: s.FS}
-	if p.compare {
-		r.Ours = &pipe.Runner{Bin: s.Bin, Memory: s.Memory}
+	theirs := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}
+	if !p.compare {
+		return theirs, nil
 	}
-	return r, nil
+	return &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: s.Bin, Memory: s.Memory}, FS: s.FS}, nil
 }
 
 // hereAlone rejects a name in HDFS, because the reducers of pipe cannot write there, and Windows.

@@ -44,7 +44,6 @@ type solveFlags struct {
 	keep, final                           string
 	compress, combine                     bool
 	reducers, untilTier                   int
-	lateKeep                              bool // not a flag: Continue sets it for solve.Options
 }
 
 func (p *program) solveCommand() *cli.Command {
@@ -96,7 +95,6 @@ func (f *solveFlags) options() (o solve.Options, memory int, err error) {
 		Final:     solve.Final(f.final),
 		UntilTier: f.untilTier,
 		Remember:  make(map[string]string),
-		LateKeep:  f.lateKeep,
 	}
 	for name, value := range f.remembered() {
 		if name != "reducers" || f.reducers > 0 { // the default number depends on the runner
@@ -242,7 +240,7 @@ func (p *program) solveIn(r *run, note string) (err error) {
 	if err != nil {
 		return err
 	}
-	stopMetrics, err := r.serveMetrics(o.Watch)
+	stopMetrics, err := r.serveMetrics()
 	if err != nil {
 		return err
 	}
@@ -296,7 +294,7 @@ func (r *run) options() (o solve.Options, err error) {
 	}
 	debug.SetMemoryLimit(int64(s.Own)) // the limit of the garbage collector
 	debug.SetGCPercent(50)             // most memory has no pointers: the peak falls by a fifth, and CPU time does not grow
-	o.Report, o.Watch = r.bar.Report, new(solve.Watch)
+	o.Report = r.bar.Report
 	return o, nil
 }
 

@@ -1,5 +1,5 @@
-// Package trial runs jobs with programs of a user, which replace the map or the reduce of a step. It finds the line at which
-// one fails, and can compare them with ours and find the first line that they get wrong. It prints nothing.
+// Package trial runs jobs with programs of a user, which replace the map or the reduce of a step, compares them with ours, and
+// finds the first line that they get wrong. It prints nothing.
 package trial
 
 import (
@@ -14,10 +14,8 @@ import (
 	"iter"
 	"path"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -30,7 +28,7 @@ import (
 // A Runner runs jobs with the programs of a user.
 type Runner struct {
 	Theirs *pipe.Runner
-	Ours   *pipe.Runner // the same runner without these programs, if their outputs are compared; otherwise nil
+	Ours   *pipe.Runner // the same runner without these programs
 	FS     store.FS
 }
 
@@ -59,153 +57,81 @@ func quoted(line string) string {
 	return strconv.Quote(line)
 }
 
-// Run runs a job. If programs of the command line take part in it, and are compared, Run runs it a second time
-// with ours. The error is a *WrongLine if the outputs differ.
+// Run runs a job. If programs of the command line take part in it, Run runs it a second time with ours. The error is a
+// *WrongLine if the outputs differ.
 func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	stats, failed := c.Theirs.Run(ctx, job)
-	if program := new(pipe.ProgramError); errors.As(failed, &program) && ctx.Err() == nil {
-		failed = c.located(ctx, job, program, failed)
-	}
-	if c.Ours == nil {
-		return stats, failed
-	}
 	_, maps := c.Theirs.Programs[job.Step+"_map"]
 	_, reduces := c.Theirs.Programs[job.Step+"_reduce"]
 	if !maps && !reduces || ctx.Err() != nil {
 		return stats, failed
 	}
 	defer func() { err = errors.Join(err, removeLines(job)) }()
-	t := &trial{Runner: c, Job: job, all: func(string) bool { return true }}
-	if failed != nil { // perhaps because the mapper is wrong
-		var w *WrongLine
-		if maps {
-			w, err = t.wrongMap(ctx, t.all)
-		}
-		if err != nil || w == nil {
-			return stats, failed
-		}
-		w.Why = failed
-		return stats, w
-	}
-	if err := withLines(job); err != nil {
-		return stats, err
-	}
-	ours, err := t.make(ctx, c.Ours, ".ours")
-	defer func() { err = errors.Join(err, c.FS.RemoveAll(ours)) }()
-	if err != nil {
-		return stats, err
-	}
-	expected, found, err := c.differ(ours, job.Output)
-	if err != nil || expected == found {
-		return stats, err
-	}
-	if maps && reduces {
-		if maps, err = t.mapsWrong(ctx, ours); err != nil {
+	t := &trial{c, job}
+	w := &WrongLine{Program: job.Step + "_map"}
+	if failed == nil {
+		if w.Expected, w.Found, err = t.differ(ctx); err != nil || w.Expected == w.Found {
 			return stats, err
 		}
 	}
-	w, err := t.blame(ctx, maps, expected, found)
-	if err != nil {
-		return stats, err
+	if maps {
+		wrong, err := t.wrongMap(ctx)
+		switch {
+		case failed != nil && (err != nil || wrong == nil):
+			return stats, failed
+		case err != nil:
+			return stats, err
+		case wrong != nil:
+			wrong.Why = failed // perhaps for that reason
+			return stats, wrong
+		}
 	}
-	return stats, w
+	if failed != nil {
+		return stats, failed
+	}
+	if reduces {
+		w.Program = job.Step + "_reduce"
+		w.Input, err = t.messages(ctx, cmp.Or(w.Expected, w.Found))
+	}
+	return stats, cmp.Or(err, error(w))
 }
 
 // mapped returns the output of a job's mapper for these lines, without merging.
 func mapped(ctx context.Context, by *pipe.Runner, job *runner.Job, lines []byte) ([]byte, error) {
 	alone := *job
 	alone.Combine = false
-	return by.Try(ctx, &alone, "map", 0, lines)
-}
-
-// Limits of the search for the line at which a program fails.
-const (
-	searchTime  = 30 * time.Second // for all runs of the program
-	searchBytes = 64 << 20         // the input of the task
-)
-
-// located adds to the error of a program the line at which it fails: the last one of the shortest beginning of its input
-// with which it fails again. If the program fails without input too, or does not fail again, the error stays as it is.
-func (c *Runner) located(ctx context.Context, of *runner.Job, program *pipe.ProgramError, failed error) error {
-	job := *of
-	job.Warn, job.Output = nil, of.Output+".again" // a reducer may write files into it
-	if c.FS.MkdirAll(job.Output) != nil {
-		return failed
-	}
-	defer c.FS.RemoveAll(job.Output)
-	ctx, cancel := context.WithTimeout(ctx, searchTime)
-	defer cancel()
-	lines, err := c.input(ctx, &job, program)
-	if err != nil {
-		return failed
-	}
-	fails := func(n int) bool {
-		_, err := c.Theirs.Try(ctx, &job, program.Side, program.Number, bytes.Join(lines[:n], nil))
-		return errors.As(err, new(*pipe.ProgramError))
-	}
-	if fails(0) || !fails(len(lines)) {
-		return failed
-	}
-	n := sort.Search(len(lines), func(i int) bool { return fails(i + 1) })
-	if ctx.Err() != nil {
-		return failed
-	}
-	return fmt.Errorf("%w; it fails at line %d of its input, %q", failed, n+1, bytes.TrimSuffix(lines[n], []byte{'\n'}))
-}
-
-// errLarge is the error of input for an input of more than searchBytes.
-var errLarge = errors.New("the input is too large")
-
-// A limited is a buffer of at most searchBytes.
-type limited struct{ bytes.Buffer }
-
-func (l *limited) Write(b []byte) (int, error) {
-	if l.Len()+len(b) > searchBytes {
-		return 0, errLarge
-	}
-	return l.Buffer.Write(b)
-}
-
-// input returns the lines that a task read.
-func (c *Runner) input(ctx context.Context, job *runner.Job, of *pipe.ProgramError) ([][]byte, error) {
-	text, number := new(limited), -1
-	if of.Side == "map" {
-		number = of.Number
-	}
-	if err := c.Theirs.MapInput(ctx, job, number, text); err != nil || of.Side == "map" {
-		return slices.Collect(bytes.Lines(text.Bytes())), err
-	}
-	partition, err := job.Partition()
-	if err != nil {
-		return nil, err
-	}
-	messages, err := mapped(ctx, c.Theirs, job, text.Bytes())
-	var lines [][]byte
-	for line := range bytes.Lines(messages) {
-		if partition.Reducer(line) == of.Number {
-			lines = append(lines, line)
-		}
-	}
-	slices.SortStableFunc(lines, func(a, b []byte) int { return bytes.Compare(partition.Key(a), partition.Key(b)) })
-	return lines, err
+	return by.Map(ctx, &alone, lines)
 }
 
 // A trial is a job that failed, or whose output differs from ours.
 type trial struct {
 	*Runner
 	*runner.Job
-	all func(line string) bool // always returns true
 }
 
-// make runs the job with its output in a directory next to its own, whose name has the suffix.
-func (t *trial) make(ctx context.Context, by *pipe.Runner, suffix string) (dir string, err error) {
+// differ runs the job with our programs, and finds the first line in which the text files of its output differ from those of
+// theirs. found is "" if the expected line is missing, and expected is "" if there is an additional line. They are
+// equal if nothing differs.
+func (t *trial) differ(ctx context.Context) (expected, found string, err error) {
 	job := *t.Job
-	job.Output, job.FS, job.Progress = t.Output+suffix, t.Runner.FS, nil
-	if err := t.Runner.FS.MkdirAll(job.Output); err != nil {
-		return job.Output, err
+	job.Output, job.FS, job.Progress = t.Output+".ours", t.Runner.FS, nil
+	defer func() { err = errors.Join(err, job.FS.RemoveAll(job.Output)) }()
+	if err := job.FS.MkdirAll(job.Output); err != nil {
+		return "", "", err
 	}
-	_, err = by.Run(ctx, &job)
-	return job.Output, cmp.Or(err, withLines(&job))
+	if _, err := t.Ours.Run(ctx, &job); err != nil {
+		return "", "", err
+	}
+	if err := errors.Join(withLines(&job), withLines(t.Job)); err != nil {
+		return "", "", err
+	}
+	entries, err := job.FS.ReadDir(job.Output)
+	for _, e := range entries {
+		if err == nil && expected == found && store.IsLines(e.Name()) {
+			expected, found, err = t.differIn(path.Join(job.Output, e.Name()), path.Join(t.Output, e.Name()))
+		}
+	}
+	return expected, found, err
 }
 
 // withLines writes the records of a job that has run as lines, unless they are lines.
@@ -230,52 +156,26 @@ func removeLines(job *runner.Job) error {
 	return err
 }
 
-// mapsWrong reports whether their mapper with our reducer gives a different output than ours,
-// i.e. whether the mapper is at fault.
-func (t *trial) mapsWrong(ctx context.Context, ours string) (wrong bool, err error) {
-	half := *t.Ours
-	half.Programs = map[string]string{t.Step + "_map": t.Theirs.Programs[t.Step+"_map"]}
-	dir, failed := t.make(ctx, &half, ".half")
-	defer func() { err = errors.Join(err, t.Runner.FS.RemoveAll(dir)) }()
-	if failed != nil {
-		return true, ctx.Err()
+// messages returns what their mapper prints with the key of a line, in the order of the reducer's input.
+func (t *trial) messages(ctx context.Context, line string) ([]string, error) {
+	all, err := t.lines(ctx)
+	if err != nil {
+		return nil, err
 	}
-	expected, found, err := t.differ(ours, dir)
-	return expected != found, err
-}
-
-// blame finds the input lines, of the mapper or of the reducer, that lead to the wrong line.
-func (t *trial) blame(ctx context.Context, maps bool, expected, found string) (*WrongLine, error) {
-	w := &WrongLine{Program: t.Step + "_reduce", Expected: expected, Found: found}
-	of := sameKey(t.Method.Game(), cmp.Or(expected, found))
-	if !maps {
-		all, err := t.lines(ctx)
-		if err != nil {
-			return nil, err
-		}
-		messages, err := mapped(ctx, t.Theirs, t.Job, joined(all))
-		w.Input = slices.Sorted(filtered(messages, of))
-		return w, err
-	}
-	for _, of := range []func(string) bool{of, t.all} {
-		if byLine, err := t.wrongMap(ctx, of); err != nil || byLine != nil {
-			return byLine, err
-		}
-	}
-	w.Program = t.Step + "_map"
-	return w, nil
+	printed, err := mapped(ctx, t.Theirs, t.Job, joined(all))
+	messages, same := slices.Sorted(trimmed(printed)), sameKey(t.Method.Game(), line)
+	return slices.DeleteFunc(messages, func(message string) bool { return !same(message) }), err
 }
 
 // lines returns the lines that the mappers of the job read.
 func (t *trial) lines(ctx context.Context) ([]string, error) {
 	var input bytes.Buffer
-	err := t.Ours.MapInput(ctx, t.Job, -1, &input)
-	return slices.Collect(filtered(input.Bytes(), t.all)), err
+	err := t.Ours.MapInput(ctx, t.Job, &input)
+	return slices.Collect(trimmed(input.Bytes())), err
 }
 
-// wrongMap finds an input line for which their mapper prints something else than ours,
-// comparing only the wanted lines; nil if there is none.
-func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*WrongLine, error) {
+// wrongMap finds an input line for which their mapper prints something else than ours; nil if there is none.
+func (t *trial) wrongMap(ctx context.Context) (*WrongLine, error) {
 	all, err := t.lines(ctx)
 	if err != nil {
 		return nil, err
@@ -283,7 +183,7 @@ func (t *trial) wrongMap(ctx context.Context, wanted func(line string) bool) (*W
 	printed := func(by *pipe.Runner, of []string) (map[string]bool, error) {
 		out, err := mapped(ctx, by, t.Job, joined(of))
 		set := make(map[string]bool)
-		for line := range filtered(out, wanted) {
+		for line := range trimmed(out) {
 			set[line] = true
 		}
 		return set, err
@@ -344,19 +244,19 @@ func joined(lines []string) (text []byte) {
 	return text
 }
 
-// filtered yields the wanted lines of a text. It removes a tab without a value after it at the
-// end of a line, as every reader of these lines does.
-func filtered(text []byte, wanted func(line string) bool) iter.Seq[string] {
+// trimmed yields the lines of a text. It removes a tab without a value after it at the end of a line, as every reader of these
+// lines does.
+func trimmed(text []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range bytes.Lines(text) {
-			if l := trimmed(line); wanted(l) && !yield(l) {
+			if !yield(trim(line)) {
 				return
 			}
 		}
 	}
 }
 
-func trimmed(line []byte) string {
+func trim(line []byte) string {
 	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte{'\n'}), []byte{'\t'}))
 }
 
@@ -370,25 +270,6 @@ func sameKey(g game.Game, line string) func(other string) bool {
 		q, notOne := strconv.ParseUint(field, 16, 64)
 		return field == key || err == nil && notOne == nil && q == p.Position
 	}
-}
-
-// differ finds the first line in which the text files of two directories differ. found is "" if
-// the expected line is missing, and expected is "" if there is an additional line. They are
-// equal if nothing differs.
-func (c *Runner) differ(ours, theirs string) (expected, found string, err error) {
-	entries, err := c.FS.ReadDir(ours)
-	if err != nil {
-		return "", "", err
-	}
-	for _, e := range entries {
-		if !store.IsLines(e.Name()) {
-			continue
-		}
-		if expected, found, err = c.differIn(path.Join(ours, e.Name()), path.Join(theirs, e.Name())); err != nil || expected != found {
-			return expected, found, err
-		}
-	}
-	return "", "", nil
 }
 
 // differIn is differ for one file.
@@ -417,7 +298,7 @@ func (c *Runner) differIn(ours, theirs string) (expected, found string, err erro
 			if len(line) == 0 {
 				ended++
 			}
-			lines[i] = trimmed(line)
+			lines[i] = trim(line)
 		}
 		if lines[0] != lines[1] || ended == 2 {
 			return c.alone(lines, readers)
@@ -438,7 +319,7 @@ func (c *Runner) alone(lines [2]string, readers [2]*bufio.Reader) (expected, fou
 			if len(line) == 0 || err != nil && err != io.EOF {
 				break
 			}
-			later[i] = trimmed(line) == lines[1-i]
+			later[i] = trim(line) == lines[1-i]
 		}
 	}
 	switch {

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/method"
@@ -77,36 +76,5 @@ func TestRun(t *testing.T) {
 				t.Errorf("left behind: %v, %v", left, err)
 			}
 		})
-	}
-}
-
-// TestLocated checks that the error of a program names the line of its input at which it fails, if there is one.
-func TestLocated(t *testing.T) {
-	g := solved.Game(t, "connectn width=2 height=2 connect=2")
-	input := solved.Sealed(t, "data_first1", g, 1, "02\n10\n")
-	fails := func(at string) string {
-		return `while read -r line; do [ "$line" != ` + at + ` ] || { echo cannot >&2; exit 3; }; echo "$line"; done`
-	}
-	once := filepath.Join(t.TempDir(), "once")
-	// Our mapper prints 04 and 0a for 02, 11 and 20 for 10, all for the same reducer.
-	for _, test := range []struct{ replaced, program, err string }{
-		{"possible_map", fails("10"), `possible_map (task 0): cannot; it fails at line 2 of its input, "10"`},
-		{"possible_map", "cat >/dev/null; echo cannot >&2; exit 3", "possible_map (task 0): cannot"},
-		{"possible_map", "kill -SEGV $$", "possible_map (task 0) was killed (signal: segmentation fault)"},
-		{"possible_map", `while read -r line; do [ "$line" != 10 ] || kill -SEGV $$; done`,
-			`possible_map (task 0) was killed (signal: segmentation fault); it fails at line 2 of its input, "10"`},
-		{"possible_map", "mkdir " + once + " || exit 0; exit 3", "possible_map (task 0): exit status 3"}, // not again
-		{"possible_reduce", fails("11"), `: cannot; it fails at line 3 of its input, "11"`},
-		{"possible_reduce", fails("20"), `: cannot; it fails at line 4 of its input, "20"`},
-	} {
-		out := filepath.Join(t.TempDir(), "out")
-		must.OK(t, os.Mkdir(out, 0o777))
-		r := trial.Runner{Theirs: &pipe.Runner{Bin: programs.Dir(t), Programs: map[string]string{test.replaced: test.program}}, FS: store.Local{}}
-		_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: method.Of(g),
-			Tier: 2, Input: []string{input}, Output: out, Reducers: 2})
-		_, left := os.Stat(out + ".again")
-		if err == nil || !strings.HasSuffix(err.Error(), test.err) || left == nil {
-			t.Errorf("%s: %v, want %s; left behind: %v", test.program, err, test.err, left == nil)
-		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package copies keeps a copy of a data directory in another place while a run works in the directory, so that the run
-// can go on elsewhere. It knows nothing of steps, and not how files are copied: it records which names in the directory
-// the run creates and deletes, and passes them to a Place in batches.
+// can go on elsewhere. It knows nothing of steps, and not how files are copied: it compares the seals of the names that the
+// run has created or deleted with those of the copy, and passes the differences to a Place in batches.
 //
 // A batch takes the copy from one state of the data directory to a later one: first comes what is new, then goes what is
 // old. In between, the copy has both, so that a run can resume from it at any time; a directory that is not completely
@@ -56,6 +56,13 @@ type Place interface {
 	Fetch(ctx context.Context, names []string, bytes int64, to string) error
 }
 
+// A state is what a data directory and its copy are compared by: for each name in the directory, the files below it, each with
+// its content if it is a seal, or else with what the seal says of it. A file in the directory itself is below its own name as "".
+type state map[string]map[string]string
+
+// unknown is in the state of a copy for a file that its seal does not list, or not so.
+const unknown = "unknown"
+
 // A Copy is the copy of the data directory of a run.
 type Copy struct {
 	ctx    context.Context
@@ -67,15 +74,14 @@ type Copy struct {
 	data  string
 	stage string // a directory in the data directory, for this process
 
-	files map[string]int64  // the files of the copy when it was listed, with their lengths
-	texts map[string][]byte // the contents of the manifest, the journal and the seals among them
-	there map[string]bool   // directories that the copy may have, now
+	files map[string]int64 // the files of the copy when it was listed, with their lengths
+	there state            // of the copy; nil: not known, after an error
+	here  state            // of the data directory, except what has changed
 
-	mu      sync.Mutex // also locked while a name is renamed or deleted: then a batch is of one state
-	moved   *sync.Cond // signals changes of the following
-	pending map[string]bool
-	current int             // the number of names in the current batch
-	reading map[string]bool // what it reads of the data directory
+	mu      sync.Mutex      // also locked while a name is renamed or deleted: then a batch is of one state
+	moved   *sync.Cond      // signals changes of the following
+	changed map[string]bool // names in the data directory, since the last batch
+	reading map[string]bool // what the current batch reads of the data directory
 	last    bool            // the run has ended: no more pauses
 	err     error           // of the last batch; nil if it has succeeded
 	hurry   chan struct{}   // closed when last is set
@@ -87,7 +93,7 @@ type Copy struct {
 // with ctx. warn is called with a line about events that may interest the user.
 func New(ctx context.Context, place Place, fsys store.FS, data, stage string, warn func(string)) *Copy {
 	c := &Copy{place: place, warn: warn, fsys: fsys, data: data, stage: stage,
-		there: make(map[string]bool), pending: make(map[string]bool), hurry: make(chan struct{})}
+		here: make(state), changed: make(map[string]bool), hurry: make(chan struct{})}
 	c.moved = sync.NewCond(&c.mu)
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	return c
@@ -131,31 +137,21 @@ func (c *Copy) change(from, to string, do func() error) error {
 	if err := do(); err != nil {
 		return err
 	}
-	if c.ended == nil {
-		return nil
-	}
-	if goes {
-		c.record(old, false)
-	}
-	if comes {
-		c.record(name, true)
+	for name, visible := range map[string]bool{old: goes, name: comes} {
+		if top, _, _ := strings.Cut(name, "/"); visible {
+			c.changed[top] = true
+		}
 	}
 	c.moved.Broadcast()
 	return nil
 }
 
-// visible returns the path relative to the data directory, and whether it belongs in the copy. Attempts, names that are
-// being deleted, locks, the seed of a job and the user's files do not.
+// visible returns the path relative to the data directory, and whether it is, or is in, what belongs in the copy. Attempts, names
+// that are being deleted, locks, the seed of a job and the user's files do not.
 func (c *Copy) visible(name string) (below string, ok bool) {
 	below, ok = strings.CutPrefix(path.Clean(name), path.Clean(c.data)+"/")
-	dir, file, deep := strings.Cut(below, "/")
-	switch {
-	case !ok || !belongs(dir):
-		return "", false
-	case deep && (strings.Contains(file, "/") || !store.OwnFile(file) || store.IsTemporary(file)):
-		return "", false
-	}
-	return below, true
+	top, _, _ := strings.Cut(below, "/")
+	return below, ok && belongs(top)
 }
 
 // belongs reports whether a name in a data directory belongs in a copy.
@@ -177,107 +173,126 @@ func (c *Copy) reads(name string) bool {
 	return false
 }
 
-// record adds to the next batch that a name exists, with new content, or does not exist any more. If a directory waits,
-// its files do not wait, too.
-func (c *Copy) record(name string, exists bool) {
-	dir, _, deep := strings.Cut(name, "/")
-	if !deep {
-		maps.DeleteFunc(c.pending, func(other string, _ bool) bool { return strings.HasPrefix(other, name+"/") })
-	} else if whole, ok := c.pending[dir]; ok {
-		c.pending[dir] = whole || exists
-		return
-	}
-	c.pending[name] = exists
-}
-
 // A batch is what is to be changed in the copy.
 type batch struct {
-	all   map[string]bool     // by name, whether it exists
-	dirs  []string            // to be copied completely
+	stale []string            // the directories among fresh that are there, not complete
+	fresh []string            // directories to be copied completely
 	files map[string][]string // files to be copied, by their directory
-	small map[string][]byte   // contents of seals, the manifest and the journal
+	small map[string]string   // contents of seals, the manifest and the journal
 	gone  []string
 }
 
 // next waits for changes, and returns them as a batch; nil: copying has ended.
-func (c *Copy) next() (b *batch, last bool) {
+func (c *Copy) next() (b *batch, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.pending) == 0 && !c.last && c.ctx.Err() == nil {
+	for len(c.changed) == 0 && c.err == nil && !c.last && c.ctx.Err() == nil {
 		c.moved.Wait()
 	}
-	if len(c.pending) == 0 || c.ctx.Err() != nil {
-		return nil, true
+	if len(c.changed) == 0 && c.err == nil || c.ctx.Err() != nil {
+		return nil, nil
 	}
-	b = &batch{all: c.pending, files: make(map[string][]string), small: make(map[string][]byte)}
-	c.pending = make(map[string]bool)
-	if err := c.fill(b); err != nil {
-		c.again(b, err)
-		return &batch{}, c.last
+	for name := range c.changed {
+		if c.here[name], err = c.scan(name); err != nil {
+			return nil, err
+		}
+		if c.here[name] == nil {
+			delete(c.here, name)
+		}
 	}
-	c.current, c.reading = len(b.all), make(map[string]bool)
-	for _, dir := range b.dirs {
-		c.reading[dir] = true
-	}
-	for _, files := range b.files {
-		for _, name := range files {
+	c.changed = make(map[string]bool)
+	b = c.compare()
+	c.reading = make(map[string]bool)
+	for _, names := range append(slices.Collect(maps.Values(b.files)), b.fresh) {
+		for _, name := range names {
 			c.reading[name] = true
 		}
 	}
-	return b, c.last
+	return b, nil
 }
 
-// fill sets how each name of a batch is copied. Files that are replaced while a run works are read now: the batch is of the
-// state of the data directory at this moment.
-func (c *Copy) fill(b *batch) error {
-	dirs := make(map[string]bool)
-	for _, name := range slices.Sorted(maps.Keys(b.all)) {
-		dir, file, deep := strings.Cut(name, "/")
-		switch {
-		case !b.all[name]:
-			if c.there[dir] {
-				b.gone = append(b.gone, name)
+// scan returns the state of a name in the data directory: that of a directory is what its seal lists. nil: there is none.
+func (c *Copy) scan(name string) (map[string]string, error) {
+	at, files := path.Join(c.data, name), make(map[string]string)
+	if name == store.ManifestFile || name == store.JournalFile {
+		text, err := store.ReadFile(c.fsys, at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		files[""] = string(text)
+		return files, err
+	}
+	for _, file := range seals {
+		text, err := store.ReadFile(c.fsys, path.Join(at, file))
+		if err != nil && !store.Damaged(err) {
+			return nil, err
+		}
+		files[file] = string(text)
+		if seal := sealIn(files); seal != nil {
+			for _, f := range seal.Files {
+				files[f.Name] = described(&f)
 			}
-		case deep && !c.there[dir]:
-			dirs[dir] = true
-		case deep && !isSeal(file):
-			b.files[dir] = append(b.files[dir], name)
-		default:
-			info, err := c.fsys.Stat(path.Join(c.data, name))
-			if err == nil && info.IsDir() {
-				dirs[name] = true
-				continue
-			}
-			if err == nil {
-				b.small[name], err = store.ReadFile(c.fsys, path.Join(c.data, name))
-			}
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+			return files, nil
+		}
+		delete(files, file)
+	}
+	return nil, nil
+}
+
+// seals are the names of the seal of a directory.
+var seals = []string{store.Success, solve.TiersSeal}
+
+// sealIn returns the seal of a directory with these files; nil: it has none, or a damaged one.
+func sealIn(files map[string]string) *store.Seal {
+	for _, file := range seals {
+		s := new(store.Seal)
+		if store.UnmarshalSummed(file, []byte(files[file]), s) == nil {
+			return s
 		}
 	}
-	for dir := range dirs {
-		delete(b.files, dir)
-	}
-	maps.DeleteFunc(b.small, func(name string, _ []byte) bool { return dirs[path.Dir(name)] })
-	b.dirs = slices.Sorted(maps.Keys(dirs))
 	return nil
 }
 
-// isSeal reports whether a file in a directory is its seal.
-func isSeal(file string) bool { return file == store.Success || file == solve.TiersSeal }
+// described returns what a seal says of a file.
+func described(f *store.SealedFile) string { return fmt.Sprintf("%d bytes %08x", f.Length, f.Sum) }
 
-// again puts a batch that has failed back: it is made with the next one.
-func (c *Copy) again(b *batch, err error) {
-	newer := c.pending
-	c.pending = b.all
-	for _, name := range slices.Sorted(maps.Keys(newer)) { // a directory before its files
-		c.record(name, newer[name])
+// compare returns what differs between the data directory and the copy. A directory without a seal is copied completely, but
+// the table file by file: the run goes on to write there.
+func (c *Copy) compare() *batch {
+	b := &batch{files: make(map[string][]string), small: make(map[string]string)}
+	for _, top := range slices.Sorted(maps.Keys(c.here)) {
+		here, there := c.here[top], c.there[top]
+		if _, file := here[""]; !file && top != table.Dir && sealIn(there) == nil {
+			if b.fresh = append(b.fresh, top); there != nil || c.err != nil {
+				b.stale = append(b.stale, top)
+			}
+			continue
+		}
+		for _, file := range slices.Sorted(maps.Keys(here)) {
+			name := path.Join(top, file)
+			switch {
+			case here[file] == there[file]:
+			case file == "" || slices.Contains(seals, file):
+				b.small[name] = here[file]
+			default:
+				b.files[top] = append(b.files[top], name)
+			}
+		}
 	}
-	if c.err == nil && c.ctx.Err() == nil {
-		c.warn(fmt.Sprintf("--copy-to %s: %v: the next batch, in %s, tries it again", c.Name(), err, numfmt.Duration(every)))
+	for top, there := range c.there {
+		here := c.here[top]
+		if here == nil && top != table.Dir {
+			b.gone = append(b.gone, top)
+			continue
+		}
+		for file := range there {
+			if _, ok := here[file]; !ok {
+				b.gone = append(b.gone, path.Join(top, file))
+			}
+		}
 	}
-	c.err = err
+	slices.Sort(b.gone)
+	return b
 }
 
 // work makes batches, until the run or the context ends.
@@ -289,28 +304,31 @@ func (c *Copy) work() {
 		c.moved.Broadcast()
 	})
 	defer stop()
-	for tries := 0; ; {
-		b, last := c.next()
-		if b == nil {
-			return
-		}
+	for tries := 0; c.ctx.Err() == nil; {
+		var b *batch
 		err := error(nil)
-		if b.all != nil {
+		if c.there == nil {
+			err = c.list()
+		}
+		if err == nil {
+			if b, err = c.next(); b == nil && err == nil {
+				return
+			}
+		}
+		if err == nil {
 			err = c.make(b)
 		}
 		c.mu.Lock()
-		if c.current, c.reading = 0, nil; err != nil {
-			c.again(b, err)
-		} else if b.all != nil {
-			c.err = nil
-		}
 		hurry := c.hurry
-		if c.err != nil {
-			hurry = nil
-			if last {
+		if err != nil {
+			if c.err == nil && c.ctx.Err() == nil {
+				c.warn(fmt.Sprintf("--copy-to %s: %v: the next batch, in %s, tries it again", c.Name(), err, numfmt.Duration(every)))
+			}
+			if hurry = nil; c.last {
 				tries++
 			}
 		}
+		c.err, c.reading = err, nil
 		c.moved.Broadcast()
 		c.mu.Unlock()
 		if tries == lastTries {
@@ -326,13 +344,8 @@ func (c *Copy) work() {
 
 // make makes the changes of a batch: what is new comes, then what is old goes.
 func (c *Copy) make(b *batch) error {
-	var stale []string // remains of an earlier directory of the same name, or of an earlier attempt to copy it
-	for _, dir := range b.dirs {
-		if c.there[dir] {
-			stale = append(stale, dir)
-		}
-	}
-	if err := c.remove(stale); err != nil {
+	c.there = nil
+	if err := c.remove(b.stale); err != nil {
 		return err
 	}
 	staged, err := c.stageSmall(b.small)
@@ -350,11 +363,8 @@ func (c *Copy) make(b *batch) error {
 			return err
 		}
 	}
-	for _, dir := range b.dirs {
-		c.there[dir] = true
-	}
-	if len(b.dirs)+len(staged) > 0 {
-		if err := c.place.Put(c.ctx, "", c.paths(b.dirs), staged); err != nil {
+	if len(b.fresh)+len(staged) > 0 {
+		if err := c.place.Put(c.ctx, "", c.paths(b.fresh), staged); err != nil {
 			return err
 		}
 	}
@@ -362,7 +372,11 @@ func (c *Copy) make(b *batch) error {
 	c.reading = nil
 	c.moved.Broadcast()
 	c.mu.Unlock()
-	return c.remove(b.gone)
+	if err := c.remove(b.gone); err != nil {
+		return err
+	}
+	c.there = maps.Clone(c.here)
+	return nil
 }
 
 // remove deletes names from the copy.
@@ -370,13 +384,7 @@ func (c *Copy) remove(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	if err := c.place.Remove(c.ctx, names); err != nil {
-		return err
-	}
-	for _, name := range names {
-		delete(c.there, name)
-	}
-	return nil
+	return c.place.Remove(c.ctx, names)
 }
 
 // paths returns the paths of names in the data directory.
@@ -389,7 +397,7 @@ func (c *Copy) paths(names []string) (paths []string) {
 
 // stageSmall writes the contents of small files into the stage, and returns its entries, the journal last: it may say that
 // the game is solved.
-func (c *Copy) stageSmall(small map[string][]byte) (entries []string, err error) {
+func (c *Copy) stageSmall(small map[string]string) (entries []string, err error) {
 	if err := errors.Join(c.fsys.RemoveAll(c.stage), c.fsys.MkdirAll(c.stage)); err != nil {
 		return nil, err
 	}
@@ -398,7 +406,7 @@ func (c *Copy) stageSmall(small map[string][]byte) (entries []string, err error)
 		if err := c.fsys.MkdirAll(path.Dir(at)); err != nil {
 			return nil, err
 		}
-		if err := store.WriteFile(c.fsys, at, small[name]); err != nil {
+		if err := store.WriteFile(c.fsys, at, []byte(small[name])); err != nil {
 			return nil, err
 		}
 		dir, _, _ := strings.Cut(name, "/")
@@ -420,8 +428,7 @@ func (c *Copy) Start(game string, mode store.Mode) error {
 	if err := c.Ready(game, mode); err != nil {
 		return err
 	}
-	old := c.tops()
-	if mode != store.Resume {
+	if old := slices.Sorted(maps.Keys(c.there)); mode != store.Resume {
 		if slices.Contains(old, store.ManifestFile) {
 			if err := c.remove([]string{store.ManifestFile}); err != nil {
 				return c.failed(err)
@@ -430,39 +437,20 @@ func (c *Copy) Start(game string, mode store.Mode) error {
 		if err := c.remove(without(old, store.ManifestFile)); err != nil {
 			return c.failed(err)
 		}
-		old, c.files, c.texts = nil, nil, nil
+		c.there = make(state)
 	}
-	for _, name := range old {
-		c.there[name] = true
-	}
-	if !c.there[table.Dir] {
+	if c.there[table.Dir] == nil {
 		if err := c.place.Make(c.ctx, table.Dir); err != nil {
 			return c.failed(err)
 		}
-		c.there[table.Dir] = true
-	}
-	manifest, err := store.ReadFile(c.fsys, path.Join(c.data, store.ManifestFile))
-	if err != nil {
-		return err
-	}
-	if string(manifest) != string(c.texts[store.ManifestFile]) {
-		c.pending[store.ManifestFile] = true
 	}
 	entries, err := c.fsys.ReadDir(c.data)
 	if err != nil {
 		return err
 	}
-	kept := map[string]bool{store.ManifestFile: true, store.JournalFile: true}
 	for _, e := range entries {
-		if e.IsDir() && belongs(e.Name()) {
-			if kept[e.Name()], err = c.compare(e.Name()); err != nil {
-				return err
-			}
-		}
-	}
-	for _, name := range old {
-		if !kept[name] {
-			c.pending[name] = false
+		if belongs(e.Name()) {
+			c.changed[e.Name()] = true
 		}
 	}
 	c.ended = make(chan struct{})
@@ -478,91 +466,6 @@ func without(names []string, name string) []string {
 // failed returns an error of the place with its name.
 func (c *Copy) failed(err error) error { return fmt.Errorf("--copy-to %s: %w", c.Name(), err) }
 
-// compare adds to the first batch what differs in a directory. kept is false if the directory has no seal and does not
-// belong in the copy.
-func (c *Copy) compare(name string) (kept bool, err error) {
-	here, text, err := c.sealHere(name)
-	if err != nil || here == "" {
-		return false, err
-	}
-	there, seal := c.sealThere(name)
-	var now store.Seal
-	if len(text) > 0 && store.UnmarshalSummed(name, text, &now) != nil || there == "" {
-		c.record(name, true)
-		return true, nil
-	}
-	same := here == there && string(text) == string(c.texts[path.Join(name, there)])
-	entries, err := c.fsys.ReadDir(path.Join(c.data, name))
-	if err != nil {
-		return false, err
-	}
-	left := make(map[string]bool)
-	for file := range c.files {
-		if path.Dir(file) == name {
-			left[file] = true
-		}
-	}
-	for _, e := range entries {
-		file := path.Join(name, e.Name())
-		if _, ok := c.visible(path.Join(c.data, file)); !ok || isSeal(e.Name()) {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			return false, err
-		}
-		delete(left, file)
-		f, g := now.File(e.Name()), seal.File(e.Name())
-		length, ok := c.files[file]
-		if !ok || length != info.Size() || !same && (f == nil || g == nil || *f != *g) {
-			c.record(file, true)
-		}
-	}
-	delete(left, path.Join(name, here))
-	if !same {
-		c.record(path.Join(name, here), true)
-	}
-	for file := range left {
-		c.record(file, false)
-	}
-	return true, nil
-}
-
-// sealThere returns the name and the contents of the seal of a directory of the copy when the run began; "" if it had none, or
-// a damaged one.
-func (c *Copy) sealThere(name string) (file string, seal store.Seal) {
-	for _, file := range []string{store.Success, solve.TiersSeal} {
-		if text, ok := c.texts[path.Join(name, file)]; ok {
-			if len(text) > 0 && store.UnmarshalSummed(name, text, &seal) != nil {
-				return "", seal
-			}
-			return file, seal
-		}
-	}
-	return "", seal
-}
-
-// sealHere returns the name and the text of the seal of a directory of the data directory; "" if there is none.
-func (c *Copy) sealHere(name string) (file string, text []byte, err error) {
-	for _, file := range []string{store.Success, solve.TiersSeal} {
-		text, err := store.ReadFile(c.fsys, path.Join(c.data, name, file))
-		if err == nil {
-			return file, text, nil
-		}
-		if !store.Damaged(err) {
-			return "", nil, err
-		}
-	}
-	return "", nil, nil
-}
-
-// Left returns the number of names that are still to be copied or deleted.
-func (c *Copy) Left() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.current + len(c.pending)
-}
-
 // Finish waits until the copy is equal to the data directory, which nothing changes any more. It returns the error of
 // the last batch, or that of the context.
 func (c *Copy) Finish() error {
@@ -577,7 +480,7 @@ func (c *Copy) Finish() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case len(c.pending) == 0 && c.err == nil:
+	case len(c.changed) == 0 && c.err == nil:
 		return nil
 	case c.ctx.Err() != nil:
 		return c.ctx.Err()

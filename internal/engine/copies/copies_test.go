@@ -42,6 +42,14 @@ func write(t *testing.T, fsys store.FS, name, text string) {
 	must.OK(t, errors.Join(fsys.MkdirAll(path.Dir(name)), store.WriteFile(fsys, name, []byte(text))))
 }
 
+// commit makes a directory with a file.
+func commit(t *testing.T, f *fake, fsys store.FS, dir, file string) {
+	t.Helper()
+	write(t, f.here, dataDir+"/_attempt-z/"+file, file)
+	write(t, f.here, dataDir+"/_attempt-z/"+store.Success, sealed(t, map[string]string{file: file}))
+	must.OK(t, fsys.Rename(dataDir+"/_attempt-z", path.Join(dataDir, dir)))
+}
+
 // begin returns a copy whose place is a fake, and a list of what it warns of.
 func begin(t *testing.T) (c *Copy, f *fake, warned *[]string) {
 	t.Helper()
@@ -215,7 +223,7 @@ func TestWaits(t *testing.T) {
 		}, true},
 		{"delete the directory of a file that is read", func(fsys store.FS) error { return fsys.RemoveAll(dataDir + "/table") }, true},
 		{"replace the seal beside it", func(fsys store.FS) error {
-			return fsys.Rename(dataDir+"/_attempt-x", dataDir+"/table/"+solve.TiersSeal)
+			return fsys.Rename(dataDir+"/_attempt-tiers", dataDir+"/table/"+solve.TiersSeal)
 		}, false},
 		{"replace the journal", func(fsys store.FS) error {
 			return fsys.Rename(dataDir+"/_attempt-x", dataDir+"/"+store.JournalFile)
@@ -229,22 +237,20 @@ func TestWaits(t *testing.T) {
 			must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(spec, store.Fresh)))
 			synctest.Wait() // for the first batch
 			fsys := c.FS()
-			appears := func(name string) {
-				write(t, f.here, dataDir+"/_attempt-y", name)
+			appears := func(name, text string) {
+				write(t, f.here, dataDir+"/_attempt-y", text)
 				must.OK(t, errors.Join(f.here.MkdirAll(path.Dir(path.Join(dataDir, name))), fsys.Rename(dataDir+"/_attempt-y", path.Join(dataDir, name))))
 			}
-			commit := func(name string) {
-				write(t, f.here, dataDir+"/_attempt-y/part-00000", name)
-				must.OK(t, fsys.Rename(dataDir+"/_attempt-y", path.Join(dataDir, name)))
-			}
+			commit := func(name string) { commit(t, f, fsys, name, "part-00000") }
 			commit("data_first0")
 			time.Sleep(every + time.Second)
 			must.OK(t, fsys.RemoveAll(dataDir+"/data_first0"))
 			f.took = time.Minute
 			commit("data_first1")
-			appears("table/tier-0")
-			appears("table/" + solve.TiersSeal)
-			write(t, f.here, dataDir+"/_attempt-x", "new")
+			appears("table/tier-0", "text")
+			appears("table/"+solve.TiersSeal, sealed(t, map[string]string{"tier-0": "text"}))
+			write(t, f.here, dataDir+"/_attempt-x", sealed(t, map[string]string{"part-00000": "part-00000"}))
+			write(t, f.here, dataDir+"/_attempt-tiers", sealed(t, map[string]string{"tier-0": "text"}))
 			time.Sleep(every + time.Second) // a batch of a minute for each command has begun
 			commit("data_first2")
 			var ended atomic.Bool
@@ -279,22 +285,15 @@ func TestMadeAgain(t *testing.T) {
 		write(t, f.here, path.Join(dataDir, store.ManifestFile), manifest(t, store.FormatVersion, spec))
 		must.OK(t, errors.Join(c.Ready(spec, store.Fresh), c.Start(spec, store.Fresh)))
 		fsys := c.FS()
-		commit := func(file string) {
-			write(t, f.here, dataDir+"/_attempt-y/"+file, file)
-			must.OK(t, fsys.Rename(dataDir+"/_attempt-y", dataDir+"/data_first1"))
-		}
-		commit("part-00000")
+		commit(t, f, fsys, "data_first1", "part-00000")
 		time.Sleep(2 * every)
 		must.OK(t, fsys.RemoveAll(dataDir+"/data_first1"))
-		commit("part-00001")
-		write(t, f.here, dataDir+"/_attempt-y", "new")
-		must.OK(t, fsys.Rename(dataDir+"/_attempt-y", dataDir+"/data_first1/"+store.Success))
+		commit(t, f, fsys, "data_first1", "part-00001")
 		time.Sleep(2 * every)
 		same(t, "the copy", files(f.to, copyDir), files(f.here, dataDir))
 		must.OK(t, fsys.RemoveAll(dataDir+"/data_first1"))
-		must.OK(t, f.here.MkdirAll(dataDir+"/data_first1")) // and is filled file by file, as the table is
-		write(t, f.here, dataDir+"/_attempt-y", "a part")
-		must.OK(t, fsys.Rename(dataDir+"/_attempt-y", dataDir+"/data_first1/part-00002"))
+		time.Sleep(2 * every)
+		commit(t, f, fsys, "data_first1", "part-00002")
 		must.OK(t, errors.Join(c.Finish(), c.Close()))
 		same(t, "the copy", files(f.to, copyDir), files(f.here, dataDir))
 	})
@@ -305,8 +304,7 @@ func TestVisible(t *testing.T) {
 	c := &Copy{data: dataDir}
 	for name, want := range map[string]bool{
 		"table": true, "table/tier-0": true, "table/" + store.Success: true, store.JournalFile: true, store.ManifestFile: true, "data_first1": true,
-		"_attempt-table-1": false, "_attempt-table-1/tier-0": false, "_lock": false, store.SeedFile: false, "notes": false, "table/notes": false,
-		"table/_attempt-x-1": false, "table/_attempt-x-1/y": false, "../d2/table": false, "": false,
+		"_attempt-table-1": false, "_attempt-table-1/tier-0": false, "_lock": false, store.SeedFile: false, "notes": false, "../d2/table": false, "": false,
 	} {
 		below, ok := c.visible(path.Join(dataDir, name))
 		if ok != want || ok && below != name {

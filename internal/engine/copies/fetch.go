@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -39,8 +40,8 @@ func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
 	if err := c.list(); err != nil {
 		return false, err
 	}
-	text, ok := c.texts[store.ManifestFile]
-	if !ok {
+	manifest := c.there[store.ManifestFile]
+	if manifest == nil {
 		for name := range c.files {
 			if dir, _, _ := strings.Cut(name, "/"); !strings.HasPrefix(dir, "_") && !(mode == store.Overwrite && belongs(dir)) {
 				return false, fmt.Errorf("not empty, and not a copy of a run: it has no %s: name another place", store.ManifestFile)
@@ -48,7 +49,7 @@ func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
 		}
 		return false, nil
 	}
-	m, err := store.ParseManifest(c.Name(), text)
+	m, err := store.ParseManifest(c.Name(), []byte(manifest[""]))
 	switch {
 	case mode == store.Overwrite && !errors.Is(err, store.ErrNewer):
 		return false, nil
@@ -62,53 +63,57 @@ func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
 	return true, nil
 }
 
-// list sets files and texts.
+// list sets files and there.
 func (c *Copy) list() (err error) {
-	c.texts = make(map[string][]byte)
 	if c.files, err = c.place.List(c.ctx); err != nil {
 		return err
 	}
-	var names []string
-	for name := range c.files {
-		dir, file, deep := strings.Cut(name, "/")
-		if name == store.ManifestFile || name == store.JournalFile || deep && belongs(dir) && isSeal(file) {
-			names = append(names, name)
+	there := make(state)
+	var read []string // the manifest, the journal and seals
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
+		top, file, deep := strings.Cut(name, "/")
+		if !belongs(top) {
+			continue
+		}
+		if there[top] == nil {
+			there[top] = make(map[string]string)
+		}
+		if there[top][file] = unknown; !deep || slices.Contains(seals, file) {
+			read = append(read, name)
 		}
 	}
-	if len(names) == 0 {
-		return nil
+	var text []byte
+	if len(read) > 0 {
+		if text, err = c.place.Read(c.ctx, read); err != nil {
+			return err
+		}
 	}
-	slices.Sort(names)
-	text, err := c.place.Read(c.ctx, names)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
+	for _, name := range read {
 		n := c.files[name]
 		if n > int64(len(text)) {
 			return fmt.Errorf("%s has changed while it was read: does another run keep its copy there?", name)
 		}
-		c.texts[name], text = text[:n], text[n:]
+		top, file, _ := strings.Cut(name, "/")
+		there[top][file], text = string(text[:n]), text[n:]
 	}
-	return nil
-}
-
-// tops returns the names in the copy that belong there, sorted.
-func (c *Copy) tops() (names []string) {
-	for name := range c.files {
-		if dir, _, _ := strings.Cut(name, "/"); belongs(dir) {
-			names = append(names, dir)
+	for top, files := range there {
+		if seal := sealIn(files); seal != nil {
+			for _, f := range seal.Files {
+				if length, ok := c.files[path.Join(top, f.Name)]; ok && length == f.Length {
+					files[f.Name] = described(&f)
+				}
+			}
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	c.there = there
+	return nil
 }
 
 // notBehind returns an error unless the data directory is as new as the copy: the run would delete from the copy what the
 // data directory does not have.
 func (c *Copy) notBehind() error {
 	there := new(solve.Journal)
-	if store.UnmarshalSummed(store.JournalFile, c.texts[store.JournalFile], there) != nil {
+	if store.UnmarshalSummed(store.JournalFile, []byte(c.there[store.JournalFile][""]), there) != nil {
 		return nil // the run writes a new journal
 	}
 	here, err := solve.ReadJournal(c.fsys, c.data)
@@ -148,7 +153,7 @@ func (c *Copy) fetch() (err error) {
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	var names []string
 	var bytes int64
-	for _, name := range c.tops() {
+	for _, name := range slices.Sorted(maps.Keys(c.there)) {
 		if name == store.ManifestFile || have[name] {
 			continue
 		}
@@ -170,7 +175,7 @@ func (c *Copy) fetch() (err error) {
 	if err := c.place.Fetch(c.ctx, names, bytes, c.stage); err != nil {
 		return c.failed(err)
 	}
-	if _, ok := c.texts[path.Join(table.Dir, store.Success)]; ok { // the last run was lost before it deleted the other seal
+	if _, ok := c.there[table.Dir][store.Success]; ok { // the last run was lost before it deleted the other seal
 		if err := c.fsys.RemoveAll(path.Join(c.stage, table.Dir, solve.TiersSeal)); err != nil {
 			return err
 		}
@@ -187,9 +192,7 @@ func (c *Copy) fetch() (err error) {
 // whole reports whether the copy has all files that the seal of a directory lists. For the table, the tiers that exist are
 // enough.
 func (c *Copy) whole(name string) bool {
-	file, seal := c.sealThere(name)
-	return file != "" && (name == table.Dir || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool {
-		length, ok := c.files[path.Join(name, f.Name)]
-		return !ok || length != f.Length
-	}))
+	files := c.there[name]
+	seal := sealIn(files)
+	return seal != nil && (name == table.Dir || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return files[f.Name] != described(&f) }))
 }

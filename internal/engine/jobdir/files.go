@@ -1,5 +1,4 @@
-// Package jobdir names the files in the directories of jobs and of the table, and computes and verifies their seals;
-// a SumFS computes those of files of lines while they are written.
+// Package jobdir names the files in the directories of jobs and of the table, and computes and verifies their seals.
 // It does not know what their records mean: the packages of the methods do.
 package jobdir
 

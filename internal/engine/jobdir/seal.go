@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -114,110 +112,30 @@ func Expect(f *streamfmt.File, g game.Game, stage int, kinds ...streamfmt.CellKi
 	return nil
 }
 
-// A SumFS is a file system that computes the seals of files of lines while they
-// are written, and can keep those of a tier that was read, so that they need not be read again. It is
-// safe for concurrent use.
-type SumFS struct {
-	store.FS
-	seals sync.Map // path → store.SealedFile
-}
-
-// Create creates or replaces a file.
-func (f *SumFS) Create(name string) (io.WriteCloser, error) {
-	out, err := f.FS.Create(name)
-	base := path.Base(name)
-	if err == nil && store.IsLines(base) {
-		out = &summed{WriteCloser: out, fs: f, path: name, seal: store.SealedFile{Name: base}}
-	}
-	return out, err
-}
-
-// Rename renames a file, and keeps its computed seal.
-func (f *SumFS) Rename(from, to string) error {
-	if err := f.FS.Rename(from, to); err != nil {
-		return err
-	}
-	if v, ok := f.seals.LoadAndDelete(from); ok {
-		seal := v.(store.SealedFile)
-		seal.Name = path.Base(to)
-		f.seals.Store(to, seal)
-	}
-	return nil
-}
-
-// Know keeps the seal of a pack file for Seal, if fsys is a SumFS. The file must be complete. If another file replaces it
-// later, its readers find that it does not match its seal.
-func Know(fsys store.FS, file *streamfmt.File) {
-	if f, ok := fsys.(*SumFS); ok {
-		f.seals.Store(file.Name, sealOf(file.Name, file))
-	}
-}
-
-// summed is a text file that is being written.
-type summed struct {
-	io.WriteCloser
-	fs   *SumFS
-	path string
-	seal store.SealedFile
-}
-
-func (s *summed) Write(b []byte) (int, error) {
-	n, err := s.WriteCloser.Write(b)
-	s.seal.Write(b[:n])
-	return n, err
-}
-
-func (s *summed) Close() error {
-	err := s.WriteCloser.Close()
-	if err == nil {
-		s.fs.seals.Store(s.path, s.seal)
-	}
-	return err
-}
-
-// Seal computes the seal of a file. A packed file is not read completely. A text file is. If fsys is a SumFS
-// that knows the seal, Seal only compares the length.
-func Seal(fsys store.FS, name string) (store.SealedFile, error) {
-	return seal(fsys, name, func() (fs.FileInfo, error) { return fsys.Stat(name) })
-}
-
-// seal is Seal; stat describes the file.
-func seal(fsys store.FS, name string, stat func() (fs.FileInfo, error)) (s store.SealedFile, err error) {
-	if sums, isSum := fsys.(*SumFS); isSum {
-		if v, ok := sums.seals.Load(name); ok {
-			known := v.(store.SealedFile)
-			if info, err := stat(); err != nil || info.Size() == known.Length {
-				return known, err
-			}
-		}
-	}
+// Seal computes the seal of a file. A packed file is not read completely. A text file is.
+func Seal(fsys store.FS, name string) (s store.SealedFile, err error) {
+	s.Name = path.Base(name)
 	if !IsText(name) {
 		f, err := OpenPacked(fsys, name, nil)
 		if err != nil {
 			return s, err
 		}
 		defer f.Close()
-		return sealOf(name, f), nil
+		s.Length, s.Records, s.Sum = f.Size, f.Records(), f.Sum
+		if f.Model != nil {
+			s.Content = fmt.Sprintf("%016x", f.Content)
+		}
+		return s, nil
 	}
 	in, err := fsys.Open(name)
 	if err != nil {
 		return s, err
 	}
 	defer in.Close()
-	s.Name = path.Base(name)
 	if _, err = io.CopyBuffer(&s, struct{ io.Reader }{in}, make([]byte, 256<<10)); err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return s, err
-}
-
-// sealOf returns the seal of an open packed file.
-func sealOf(name string, f *streamfmt.File) store.SealedFile {
-	s := store.SealedFile{Name: path.Base(name), Length: f.Size, Records: f.Records(), Sum: f.Sum}
-	if f.Model != nil {
-		s.Content = fmt.Sprintf("%016x", f.Content)
-	}
-	return s
 }
 
 // SealAll computes the seals of all files of a directory, except an old seal.
@@ -227,7 +145,7 @@ func SealAll(fsys store.FS, dir string) (files []store.SealedFile, err error) {
 		if e.IsDir() || e.Name() == store.Success {
 			continue
 		}
-		f, err := seal(fsys, path.Join(dir, e.Name()), e.Info)
+		f, err := Seal(fsys, path.Join(dir, e.Name()))
 		if err != nil {
 			return nil, err
 		}
@@ -246,13 +164,11 @@ func CheckFile(fsys store.FS, name string, seal *store.SealedFile) error {
 		defer f.Close()
 		return f.Check()
 	}
-	in, err := fsys.Open(name)
+	found, err := Seal(fsys, name)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	_, err = io.Copy(io.Discard, seal.Reader(in, name))
-	return err
+	return seal.Verify(name, found.Length, found.Sum)
 }
 
 // Check reads a directory of a game completely, and verifies it against its seal, which

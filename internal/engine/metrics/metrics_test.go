@@ -3,7 +3,6 @@ package metrics
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -145,36 +144,3 @@ func TestDocs(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkScrape writes the metrics of a run of 6×6 near its end: 74 jobs. It fails if a scrape is larger than
-// 100 kB or takes more than 1 ms.
-func BenchmarkScrape(b *testing.B) {
-	var jobs []solve.JobRecord
-	for tier := range 37 {
-		for _, name := range []string{"possible", "solve"} {
-			jobs = append(jobs, job(name, tier, runner.Stats{Counts: step.Counts{Records: 123_456_789_012}, Size: 123_456_789_012, Application: "application_1795287426079_0001"}))
-		}
-	}
-	runs := []Run{{"hdfs://namenode.example.org:8020/user/someone/connectn-6-6-4", runOf(solve.Running, &solve.Event{Step: "solve", Share: 0.99, Left: 60}, jobs...)}}
-	var size countingWriter
-	for b.Loop() {
-		size = 0
-		if err := Write(&size, "v1", runs); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(size), "bytes")
-	if took := b.Elapsed() / time.Duration(b.N); size > 100_000 || took > time.Millisecond {
-		b.Errorf("%d bytes in %v", size, took)
-	}
-}
-
-// A countingWriter counts bytes.
-type countingWriter int
-
-func (c *countingWriter) Write(b []byte) (int, error) {
-	*c += countingWriter(len(b))
-	return len(b), nil
-}
-
-var _ io.Writer = (*countingWriter)(nil)

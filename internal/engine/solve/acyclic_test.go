@@ -1,8 +1,6 @@
 package solve_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -14,17 +12,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/method"
-	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -35,27 +30,6 @@ import (
 
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Layered }
-
-// TestRulesOnly solves Connect N from its rules alone, by layers, and compares the text of all
-// positions with that of a solution by blocks.
-func TestRulesOnly(t *testing.T) {
-	for _, size := range [][3]int{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {4, 4, 4}} {
-		t.Run(fmt.Sprint(size), func(t *testing.T) {
-			if raceEnabled && size[0]*size[1] > 12 {
-				t.Skip("too large for the race detector; make test does it")
-			}
-			g := rules(t, size[0], size[1], size[2])
-			blocks, want := solved(t, g, nil)
-			lists, got := solved(t, rulesOnly{g}, nil)
-			if got.Positions != want.Positions || got.Value != want.Value || !slices.Equal(got.Tiers, want.Tiers) {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
-			if got, want := final(t, lists), final(t, blocks); got != want {
-				t.Error(difference(got, want))
-			}
-		})
-	}
-}
 
 // TestLayersOfGraphs solves random games with many options, and compares the values with those
 // of a plain search. All solutions must have the same bytes.
@@ -149,45 +123,24 @@ func partsOf(t *testing.T, dir string) map[string]string {
 	return parts
 }
 
-// TestLayersOptions checks that no option changes a byte of the result, and that neither the
-// number of workers nor the memory changes a byte of the parts.
-func TestLayersOptions(t *testing.T) {
+// TestLayersParts checks that neither the number of workers nor the memory changes a byte of the parts.
+func TestLayersParts(t *testing.T) {
 	g := must.Get(mnk.New(4, 3, 3))(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	plain, _ := solved(t, g, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 })
-	want, parts := bytesOf(t, plain), partsOf(t, plain)
-	for _, test := range []struct {
-		name    string
-		workers int
-		change  func(*solve.Options)
-	}{
-		{"1 reducer", 2, func(o *solve.Options) { o.Reducers = 1 }},
-		{"20 reducers", 8, func(o *solve.Options) { o.Reducers = 20 }},
-		{"1 worker", 1, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
-		{"8 workers", 8, func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }},
-		{"little memory", 8, func(o *solve.Options) {
-			o.KeepAll, o.Reducers, o.Runner = true, 3, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}
-		}},
-		{"text", 2, func(o *solve.Options) { o.KeepAll, o.Reducers, o.Lines = true, 2, true }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			runtime.GOMAXPROCS(test.workers)
-			dir, _ := solved(t, g, test.change)
-			if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
-				t.Error(diff)
+	kept := func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }
+	plain, _ := solved(t, g, kept)
+	want := partsOf(t, plain)
+	for _, workers := range []int{1, 8} {
+		runtime.GOMAXPROCS(workers)
+		for _, memory := range []int{0, method.Of(g).LeastInline(-1, true)} {
+			dir, _ := solved(t, g, func(o *solve.Options) {
+				kept(o)
+				o.Runner = &inline.Runner{Memory: memory}
+			})
+			if diff := storetest.Differences(partsOf(t, dir), want); diff != nil {
+				t.Errorf("%d workers, %d bytes: %v", workers, memory, diff)
 			}
-			o := options()
-			test.change(&o)
-			if o.KeepAll && !o.Lines {
-				if diff := storetest.Differences(partsOf(t, dir), parts); diff != nil {
-					t.Error(diff)
-				}
-			}
-			kept, err := filepath.Glob(filepath.Join(dir, "data_*"))
-			if err != nil || (len(kept) > 0) != o.KeepAll {
-				t.Errorf("%v have been kept", kept)
-			}
-		})
+		}
 	}
 }
 
@@ -198,102 +151,6 @@ func smallGame(t *testing.T) game.Game {
 		if g := testgames.RandomAcyclic(rand.New(rand.NewPCG(seed, 3)), 200); 8 < g.Tiers() && g.Tiers() < 12 {
 			return g
 		}
-	}
-}
-
-// TestLayersInterrupted stops a run at any job.
-func TestLayersInterrupted(t *testing.T) { interrupted(t, smallGame(t)) }
-
-// TestLayersLost deletes or damages something of a stopped run: a directory, a file, or a tier
-// of the table. The resumed run must give the same bytes all the same.
-func TestLayersLost(t *testing.T) { layersLost(t, 12) }
-
-// TestLongLayersLost tests more of them.
-func TestLongLayersLost(t *testing.T) {
-	longtest.Skip(t)
-	layersLost(t, 4)
-}
-
-// layersLost tests about one in the given number of files and directories.
-func layersLost(t *testing.T, one int) {
-	g := smallGame(t)
-	plain, _ := solved(t, g, nil)
-	want := bytesOf(t, plain)
-	r := rand.New(rand.NewPCG(1, 4))
-	for _, stop := range []string{"data_first6", "data_second5", "data_second0"} {
-		for _, minDrop := range []int64{0, 1} {
-			stopped, o := t.TempDir(), options()
-			o.MinDrop = minDrop
-			o.Runner = stopsAt(stop)
-			if _, err := solveInto(t, stopped, g, o, store.Fresh); !errors.Is(err, errFailing) {
-				t.Fatal(err)
-			}
-			o.Runner = &inline.Runner{}
-			for _, name := range slices.Concat(glob(t, stopped, "data_*"), glob(t, stopped, "data_*/*"), glob(t, stopped, "table/*")) {
-				if r.IntN(one) > 0 {
-					continue
-				}
-				dir := filepath.Join(t.TempDir(), "d")
-				must.OK(t, os.CopyFS(dir, os.DirFS(stopped)))
-				what := "without " + name
-				if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Size() > 0 && r.IntN(2) == 0 {
-					what = "with a bit changed in " + name
-					flip(t, filepath.Join(dir, name), r.IntN(int(info.Size())))
-				} else if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
-					t.Fatalf("stopped at %s, %s: %v", stop, what, err)
-				}
-				if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
-					t.Errorf("stopped at %s, %s: %v", stop, what, diff)
-				}
-			}
-		}
-	}
-}
-
-// A slow runner starts each solve job only after the previous tier is in the table and
-// everything unneeded has been deleted.
-type slow struct{ inline.Runner }
-
-func (s *slow) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	if job.Step == step.Solve {
-		time.Sleep(120 * time.Millisecond)
-	}
-	return s.Runner.Run(ctx, job)
-}
-
-// TestLayersDrop checks that the messages to a tier are not deleted too early.
-func TestLayersDrop(t *testing.T) {
-	g := smallGame(t)
-	plain, _ := solved(t, g, nil)
-	dir, _ := solved(t, g, func(o *solve.Options) { o.Runner, o.MinDrop = new(slow), 1 })
-	if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
-		t.Error(diff)
-	}
-}
-
-// TestLayersUntil checks that a run with UntilTier counts the tiers that it made, and a second
-// run those that exist. Both can be resumed, but not with --keep all.
-func TestLayersUntil(t *testing.T) {
-	g := rulesOnly{rules(t, 3, 3, 3)}
-	want := plies(t, g, 5)
-	dir, o := t.TempDir(), options()
-	o.UntilTier, o.MinDrop = 5, 1
-	for _, mode := range []store.Mode{store.Fresh, store.Resume} {
-		r, err := solveInto(t, dir, g, o, mode)
-		if err != nil || r.Solved || !slices.Equal(r.Tiers[:6], want) {
-			t.Errorf("%+v, %v; want %v", r, err, want)
-		}
-	}
-	o.UntilTier, o.KeepAll, o.LateKeep = -1, true, true
-	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.HasPrefix(err.Error(), "--keep all is no longer possible: _to-00000.pack in data_first0 has been deleted") {
-		t.Errorf("with all kept: %v", err)
-	}
-	o.KeepAll, o.LateKeep = false, false
-	if r, err := solveInto(t, dir, g, o, store.Resume); err != nil || r.Positions != 694 || r.Value != "tie in 9" {
-		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -1,14 +1,11 @@
 package solve
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -97,32 +94,6 @@ func (r *run) removeTemporary(name string) error {
 		}
 	}
 	return err
-}
-
-// canKeepDir returns an error if a directory that earlier runs have needed is missing or lacks
-// files, or if it does not have the requested format.
-func (r *run) canKeepDir(ctx context.Context, name string, needed bool) (*store.Seal, error) {
-	seal, err := r.sealOf(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if seal == nil && needed {
-		return nil, fmt.Errorf("--keep all is no longer possible: %s has been deleted: --overwrite starts over", name)
-	}
-	if seal == nil {
-		return nil, nil
-	}
-	if len(seal.Deleted) > 0 {
-		return nil, fmt.Errorf("--keep all is no longer possible: %s in %s has been deleted: --overwrite starts over", seal.Deleted[0], name)
-	}
-	lines := slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.LinesPrefix) })
-	if shards := seal.Records() > 0; r.Lines && shards && !lines {
-		return nil, fmt.Errorf("--keep all is no longer possible: %s has no lines: --compress keeps it so, --overwrite starts over", name)
-	}
-	if whole, err := r.method.Whole(r.data.FS, r.data.Dir(name), seal); err != nil || !whole {
-		return nil, cmp.Or(err, fmt.Errorf("--keep all is no longer possible: %s lacks the positions that the table does not store: --overwrite starts over", name))
-	}
-	return seal, nil
 }
 
 // warnRerun warns that a step is rerun because its output is damaged. It also warns, only once per

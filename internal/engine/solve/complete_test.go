@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -157,29 +156,6 @@ func TestAdoptedEmpty(t *testing.T) {
 	}
 }
 
-// TestWatch reads the journal of a run at each of its events, from another goroutine.
-func TestWatch(t *testing.T) {
-	o, jobs := options(), 0
-	o.Watch = new(solve.Watch)
-	if r := o.Watch.Report(); r != nil {
-		t.Errorf("before the run: %+v", r)
-	}
-	o.Report = func(e solve.Event) {
-		read := make(chan *solve.Report)
-		go func() { read <- o.Watch.Report() }()
-		if r := <-read; r.Status != solve.Running || len(r.Jobs) != jobs {
-			t.Errorf("at %s: %s, %d jobs, want %d", e.Job, r.Status, len(r.Jobs), jobs)
-		}
-		if e.Done {
-			jobs++
-		}
-	}
-	must.Get(solveInto(t, t.TempDir(), rules(t, 3, 3, 3), o, store.Fresh))(t)
-	if r := o.Watch.Report(); r.Status != solve.Solved || len(r.Jobs) != jobs || jobs < 19 {
-		t.Errorf("after the run: %s, %d jobs", r.Status, len(r.Jobs))
-	}
-}
-
 // TestTableLacksTiers resumes a run whose table has the seal of a complete one, although it lacks tiers: a
 // driver that was taken over in its last step has renamed the seal of the tiers of another one.
 func TestTableLacksTiers(t *testing.T) {
@@ -196,68 +172,6 @@ func TestTableLacksTiers(t *testing.T) {
 	must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
 	if got, err := os.ReadFile(filepath.Join(at, store.Success)); err != nil || string(got) != string(want) {
 		t.Errorf("%v, the seal is\n%s\nwant\n%s", err, got, want)
-	}
-}
-
-// TestJournalFromTheStart checks that the journal exists when the first job begins, and that
-// it contains the finished jobs while the run is in progress.
-func TestJournalFromTheStart(t *testing.T) {
-	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	o := options()
-	done, seen, pause := 0, 0, time.Millisecond
-	o.Report = func(e solve.Event) {
-		j, err := solve.ReadJournal(store.Local{}, dir)
-		if err != nil || j.State != solve.Running {
-			t.Fatalf("at %s: %+v, %v", e.Job, j, err)
-		}
-		seen = max(seen, len(j.Jobs))
-		// The journal is not written after every quick job, and all jobs of this run together
-		// take less time than the interval of writes during a job.
-		if len(j.Jobs) < done {
-			pause = min(2*pause, 64*time.Millisecond)
-		}
-		if e.Done {
-			done++
-			time.Sleep(pause)
-		}
-	}
-	must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
-	if seen < 5 {
-		t.Errorf("it never had more than %d of 20 jobs while the run was at work", seen)
-	}
-	// A journal that cannot be read does not prevent a run.
-	if err := os.WriteFile(filepath.Join(dir, store.JournalFile), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if r, err := solveInto(t, dir, g, options(), store.Resume); err != nil || !r.Before {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// TestPartInTable puts a part of a tier into an incomplete table, where it must not be
-// mistaken for the tier.
-func TestPartInTable(t *testing.T) {
-	g, dir := rules(t, 4, 5, 3), t.TempDir()
-	o := options()
-	o.Reducers, o.KeepAll = 2, true
-	o.Runner = stopsAt("data_second9")
-	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
-		t.Fatal(err)
-	}
-	part := must.Get(os.ReadFile(filepath.Join(dir, "data_second12", jobdir.PartName(0))))(t)
-	must.OK(t, os.WriteFile(filepath.Join(dir, table.TierFile(12)), part, 0o666))
-	o.Runner = &inline.Runner{}
-	var output []string
-	o.Report = texts(func(text string) { output = append(output, text) })
-	r, err := solveInto(t, dir, g, o, store.Resume)
-	if err != nil || r.Positions != 195472 {
-		t.Errorf("%d positions, %v", r.Positions, err)
-	}
-	if len(output) != 1 || !strings.HasPrefix(output[0], filepath.Join(dir, table.TierFile(12))+": damaged: ") {
-		t.Errorf("output %q", output)
-	}
-	if n, err := verify(dir, g); err != nil || n != 195472 {
-		t.Errorf("verify: %d positions, %v", n, err)
 	}
 }
 
@@ -297,19 +211,6 @@ func TestTableUnsealedFirst(t *testing.T) {
 	}
 }
 
-// TestTemporaryInTable checks that a resumed run deletes what a killed driver has left in a complete
-// table: a new seal of its tiers that was not renamed.
-func TestTemporaryInTable(t *testing.T) {
-	g := rules(t, 2, 2, 2)
-	dir, _ := solved(t, g, nil)
-	left := filepath.Join(dir, table.Dir, "_attempt-"+solve.TiersSeal+"-0123456789")
-	must.OK(t, os.WriteFile(left, nil, 0o666))
-	must.Get(solveInto(t, dir, g, options(), store.Resume))(t)
-	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file is still there: %v", err)
-	}
-}
-
 // TestNoStart checks that a table without the initial position is an error, not a result.
 func TestNoStart(t *testing.T) {
 	g := game.Tiered(rules(t, 3, 3, 3))
@@ -320,31 +221,5 @@ func TestNoStart(t *testing.T) {
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)
-	}
-}
-
-// leased is a file system whose lock can be taken from its owner.
-type leased struct{ store.Local }
-
-func (leased) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
-
-// TestTakenOver lets a second driver take over the directory while a job runs. The job fails
-// because the second driver has deleted its input; the error must state the real cause.
-func TestTakenOver(t *testing.T) {
-	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	first := must.Get(store.Create(leased{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-	defer first.Close()
-	o := options()
-	o.Runner = &forger{at: "data_second4", forge: func(*runner.Job) (runner.Stats, error) {
-		second := must.Get(store.Create(leased{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, nil))(t)
-		defer second.Close()
-		_, err := solve.Run(t.Context(), second, g, options())
-		return runner.Stats{}, errors.Join(errors.New("data_second5 is not there"), err)
-	}}
-	if _, err := solve.Run(t.Context(), first, g, o); !errors.Is(err, store.ErrTakenOver) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("the first: %v", err)
-	}
-	if n, err := verify(dir, g); err != nil || n != 694 {
-		t.Errorf("the second: %d positions, %v", n, err)
 	}
 }

@@ -118,35 +118,6 @@ func (o *output) mustRun(wanted bool, runs []bool) bool {
 	return wanted && !o.shards || o.dropped && slices.ContainsFunc(o.receivers, receives)
 }
 
-// A tierState describes a data directory, and the request.
-type tierState struct {
-	tabled  []bool // by tier, whether the tier is in the table
-	until   int    // the last tier of the forward pass
-	stop    bool   // whether the run ends after the forward pass
-	keepAll bool
-	valued  bool // whether the forward job of the last tier gives it values
-
-	first, second []*output // by tier
-}
-
-// toRun returns, by tier, which jobs must run: those of tiers that are not in the table, those of which all directories are
-// kept, and those whose output a job that runs needs, or may need, if it is missing.
-func (s *tierState) toRun() (first, second []bool) {
-	last := len(s.tabled) - 1
-	first, second = make([]bool, last+1), make([]bool, last+1)
-	for tier := 0; tier <= last && !s.stop; tier++ {
-		second[tier] = s.second[tier].mustRun(s.keepAll, second) || !s.tabled[tier]
-	}
-	for tier := s.until; tier >= 0; tier-- {
-		wanted := s.keepAll || second[tier] || s.stop && !s.tabled[tier]
-		first[tier] = s.first[tier].mustRun(wanted, first)
-	}
-	if s.valued {
-		first[last], second[last] = first[last] || second[last], false
-	}
-	return first, second
-}
-
 // outputs are the directories of one direction.
 type outputs struct {
 	run     *run
@@ -324,42 +295,30 @@ func (r *run) prune(ctx context.Context, forward bool, tier int) error {
 	return nil
 }
 
-// canKeep returns an error if directories that --keep all keeps have been deleted.
-func (r *run) canKeep(ctx context.Context) error {
-	for tier := range r.last + 1 {
-		_, solved := r.tabled(tier)
-		for _, forward := range []bool{true, false} {
-			err := eachDir(r.method, tier, forward, func(name string, _ step.Stage) ([]int, error) {
-				seal, err := r.canKeepDir(ctx, name, solved)
-				if err != nil || seal == nil {
-					return nil, err
-				}
-				return r.method.Receivers(r.data.FS, r.data.Dir(name))
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// plan returns, by tier, which jobs must run.
+// plan returns, by tier, which jobs must run: those of tiers that are not in the table, those of which all directories are
+// kept, and those whose output a job that runs needs, or may need, if it is missing.
 func (r *run) plan(ctx context.Context, until int) (firsts, seconds []bool, err error) {
-	s := tierState{until: until, stop: r.UntilTier >= 0, keepAll: r.KeepAll, valued: valued(r.method, r.last) == first(r.last)}
-	for tier := range r.last + 1 {
+	firsts, seconds = make([]bool, r.last+1), make([]bool, r.last+1)
+	stop := r.UntilTier >= 0
+	for tier := 0; tier <= r.last && !stop; tier++ {
+		o, err := r.seconds.look(ctx, tier)
+		if err != nil {
+			return nil, nil, err
+		}
 		_, tabled := r.tabled(tier)
+		seconds[tier] = o.mustRun(r.KeepAll, seconds) || !tabled
+	}
+	for tier := until; tier >= 0; tier-- {
 		o, err := r.firsts.look(ctx, tier)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := r.seconds.look(ctx, tier)
-		if err != nil {
-			return nil, nil, err
-		}
-		s.tabled, s.first, s.second = append(s.tabled, tabled), append(s.first, o), append(s.second, p)
+		_, tabled := r.tabled(tier)
+		firsts[tier] = o.mustRun(r.KeepAll || seconds[tier] || stop && !tabled, firsts)
 	}
-	firsts, seconds = s.toRun()
+	if valued(r.method, r.last) == first(r.last) {
+		firsts[r.last], seconds[r.last] = firsts[r.last] || seconds[r.last], false
+	}
 	for tier := range firsts {
 		if err == nil && firsts[tier] {
 			err = r.firsts.forget(tier)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -16,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -52,17 +50,12 @@ func TestLongHalf(t *testing.T) {
 }
 
 // TestWholeAfterHalf continues a run by a runner whose jobs need all positions, which makes the directories with half of them
-// again, and by a request to keep all directories, which is refused.
+// again.
 func TestWholeAfterHalf(t *testing.T) {
 	g := rules(t, 4, 4, 3)
 	want, _ := solved(t, g, nil)
 	dir, _ := solved(t, g, func(o *solve.Options) { o.UntilTier = 9 })
 	o := options()
-	o.KeepAll, o.LateKeep = true, true
-	if _, err := solveInto(t, dir, g, o, store.Resume); err == nil || !strings.Contains(err.Error(), "data_first0 lacks the positions that the table does not store") {
-		t.Errorf("--keep all: %v", err)
-	}
-	o = options()
 	o.Runner = new(wholeRunner)
 	must.Get(solveInto(t, dir, g, o, store.Resume))(t)
 	solvedtest.SameTable(t, store.Local{}, dir, want)
@@ -92,35 +85,11 @@ func compareHalf(t *testing.T, board [3]int) {
 
 	tab := must.Get(table.OpenOf(store.Local{}, whole, g))(t)
 	defer tab.Close()
-	var scanned []game.Position
+	var all []game.Position
 	for batch, err := range tab.All() {
 		must.OK(t, err)
-		scanned = append(scanned, batch.Positions...)
+		all = append(all, batch.Positions...)
 	}
-	var all []game.Position
-	values := make(map[game.Position]game.Value)
-	for tier := range g.Tiers() + 1 {
-		name := fmt.Sprintf("data_second%d", tier)
-		if tier == g.Tiers() {
-			name = fmt.Sprintf("data_first%d", tier)
-		}
-		of := positionsOf(t, filepath.Join(whole, name), g, tier)
-		for _, v := range of {
-			all = append(all, v.position)
-			values[v.position] = v.value
-			if got, ok, err := tab.Lookup(v.position); got != v.value || !ok || err != nil {
-				t.Fatalf("%#x: the table has %v, %v, %v, want %v", v.position, got, ok, err, v.value)
-			}
-		}
-		counts, err := tab.Counts(tier)
-		if err != nil || counts.Total() != uint64(len(of)) {
-			t.Errorf("tier %d: %d positions, %v, want %d", tier, counts.Total(), err, len(of))
-		}
-	}
-	if !slices.Equal(scanned, all) {
-		t.Errorf("the scan has %d positions, want %d", len(scanned), len(all))
-	}
-	checkFinal(t, whole, g, values)
 	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(all)) {
 		t.Errorf("%d positions are verified, %v, want %d", n, err, len(all))
 	}
@@ -131,45 +100,6 @@ func compareHalf(t *testing.T, board [3]int) {
 	}
 	for i := 0; i < len(all); i += len(all)/20 + 1 {
 		checkPredecessors(t, tab, all, all[i])
-	}
-}
-
-// A valued is a position and its value.
-type valued struct {
-	position game.Position
-	value    game.Value
-}
-
-// positionsOf reads the directory of a tier with all positions.
-func positionsOf(t *testing.T, dir string, g game.Tiered, tier int) (all []valued) {
-	t.Helper()
-	in := must.Get(blocks.OpenTier(store.Local{}, dir, g, tier))(t)
-	defer in.Close()
-	ranges := must.Get(in.Ranges())(t)
-	c, b := in.Cursor(0), new(block.Block)
-	for _, rng := range ranges {
-		must.Get(c.Load(b, rng))(t)
-		for slot := range b.Done.All() {
-			all = append(all, valued{b.Key(slot), game.Value(b.Val[slot])})
-		}
-	}
-	return all
-}
-
-// checkFinal requires that final has a line for each position, in the order of keys.
-func checkFinal(t *testing.T, dir string, g game.Game, values map[game.Position]game.Value) {
-	t.Helper()
-	var keys []game.Position
-	for p := range values {
-		keys = append(keys, p)
-	}
-	slices.Sort(keys)
-	var want []byte
-	for _, p := range keys {
-		want = step.AppendFinal(want, g, p, values[p])
-	}
-	if final(t, dir) != string(want) {
-		t.Errorf("final does not have all positions and values in the order of keys")
 	}
 }
 

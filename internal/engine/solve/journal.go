@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -122,22 +121,6 @@ func ReadReport(fsys store.FS, dir string) (*Report, error) {
 	return r, nil
 }
 
-// A Watch shows the journal of a run to other goroutines while the run is at work.
-type Watch struct{ journal atomic.Pointer[journal] }
-
-// Report returns a report of the run as it is now; nil before the run begins.
-func (w *Watch) Report() *Report {
-	j := w.journal.Load()
-	if j == nil {
-		return nil
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	now := j.Journal
-	now.Jobs = slices.Clone(now.Jobs)
-	return &Report{Journal: &now, Status: now.State}
-}
-
 // A journal is the Journal of the current run.
 type journal struct {
 	data *store.Data
@@ -146,14 +129,14 @@ type journal struct {
 	Journal
 	saved  time.Time
 	took   time.Duration // how long the last write took
-	failed time.Time     // when the first of the writes failed that have failed since the last good one; zero: none
-	warned bool          // note or beat has returned their error
+	good   time.Time     // when the last write succeeded
+	warned bool          // note or beat has returned an error since then
 }
 
 // openJournal continues the journal of earlier runs, or starts a new one if that cannot be
 // read. It writes the journal at once.
 func openJournal(data *store.Data) *journal {
-	j := &journal{data: data}
+	j := &journal{data: data, good: time.Now()}
 	if old, err := ReadJournal(data.FS, data.Path); err == nil && old.Game == data.Game {
 		j.Jobs, j.Damaged = old.Jobs, old.Damaged
 	}
@@ -170,7 +153,7 @@ func (j *journal) ran(job string) bool {
 }
 
 // note records an event, and writes the journal if it is due. A failed write does not fail the
-// job: the next write is tried as usual. If writes have failed for Heartbeat, note returns their error, once.
+// job: the next write is tried as usual. See saveOrWarn for its error.
 func (j *journal) note(e Event) (warning error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -192,14 +175,16 @@ func (j *journal) note(e Event) (warning error) {
 		every = doneShare * j.took
 	}
 	if time.Since(j.saved) >= every {
-		return j.lasting(j.save())
+		return j.saveOrWarn()
 	}
 	return nil
 }
 
-// lasting returns the error of a write if writes have failed for Heartbeat and no call has returned it before.
-func (j *journal) lasting(err error) error {
-	if err == nil || j.warned || time.Since(j.failed) < Heartbeat || errors.Is(err, store.ErrTakenOver) { // that one ends the run
+// saveOrWarn is save, but returns an error only if none has succeeded for 2 × Heartbeat, and only once; never ErrTakenOver, which
+// ends the run.
+func (j *journal) saveOrWarn() error {
+	err := j.save()
+	if err == nil || j.warned || time.Since(j.good) < 2*Heartbeat || errors.Is(err, store.ErrTakenOver) {
 		return nil
 	}
 	j.warned = true
@@ -220,7 +205,7 @@ func (j *journal) beat(warn func(error)) (stop func()) {
 				var warning error
 				j.mu.Lock()
 				if time.Since(j.saved) >= Heartbeat {
-					warning = j.lasting(j.save())
+					warning = j.saveOrWarn()
 				}
 				timer.Reset(Heartbeat - time.Since(j.saved))
 				j.mu.Unlock()
@@ -251,16 +236,11 @@ func (j *journal) end(state string, err error) error {
 }
 
 // save writes the journal. The caller must have locked mu.
-func (j *journal) save() (err error) {
+func (j *journal) save() error {
 	j.Updated = time.Now()
 	defer func() {
 		j.saved = time.Now()
 		j.took = j.saved.Sub(j.Updated)
-		if err == nil {
-			j.failed, j.warned = time.Time{}, false
-		} else if j.failed.IsZero() {
-			j.failed = j.saved
-		}
 	}()
 	text, err := store.MarshalSummed(j.Journal)
 	if err != nil {
@@ -269,5 +249,6 @@ func (j *journal) save() (err error) {
 	if err := j.data.WriteFile(store.JournalFile, text); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
+	j.good, j.warned = j.Updated, false
 	return nil
 }

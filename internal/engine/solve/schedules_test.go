@@ -14,7 +14,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
@@ -254,7 +253,7 @@ func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, err
 		}
 		there = s.start(0, fault{}, func(a *actor) error {
 			own, fsys := *job, a.fs()
-			own.FS, own.Progress = &jobdir.SumFS{FS: fsys}, func(runner.Progress) {}
+			own.FS, own.Progress = fsys, func(runner.Progress) {}
 			err := fsys.MkdirAll(own.Output)
 			own.Inbox = slices.Clone(job.Inbox)
 			for i, d := range own.Inbox { // opened by the driver, which may be paused

@@ -75,13 +75,8 @@ type Options struct {
 	SyncAfter time.Duration
 	// MinDrop is how many bytes of unneeded files a directory must have for them to be
 	// deleted before the directory itself is; 0 means 256 KB. Only layers have such files.
-	MinDrop int64
-	Report  func(Event) // called from one goroutine at a time; may be nil
-	Watch   *Watch      // gets the journal; may be nil
-
-	// LateKeep means that KeepAll, or Lines, was not requested when the run began. The
-	// run is refused if the request can no longer be met.
-	LateKeep bool
+	MinDrop  int64
+	Report   func(Event)       // called from one goroutine at a time; may be nil
 	Remember map[string]string // the options to save in the manifest, for resuming
 }
 
@@ -208,9 +203,6 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 	if s, ok := o.Runner.(runner.StoredRunner); ok {
 		r.stored = s.RunsStored() && !o.KeepAll
 	}
-	if o.Watch != nil {
-		o.Watch.journal.Store(r.journal)
-	}
 	stop := r.journal.beat(func(err error) {
 		r.reporting.Lock()
 		defer r.reporting.Unlock()
@@ -270,11 +262,6 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})
 		if err := r.resumeTable(ctx); err != nil {
-			return err
-		}
-	}
-	if r.LateKeep && r.KeepAll {
-		if err := r.canKeep(ctx); err != nil {
 			return err
 		}
 	}
@@ -351,7 +338,7 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	if err := r.attempt(job); err != nil {
 		return stats, err
 	}
-	job.Method, job.FS, job.Reducers, job.Combine = r.method, &jobdir.SumFS{FS: r.data.FS}, r.Reducers, r.Combine
+	job.Method, job.FS, job.Reducers, job.Combine = r.method, r.data.FS, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Stored = r.stored
 	}

@@ -1,14 +1,11 @@
 package solve_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +16,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -87,60 +83,6 @@ func rules(t *testing.T, w, h, connect int) *connectn.Rules {
 	return must.Get(connectn.New(w, h, connect))(t)
 }
 
-// TestBruteForce compares the course's text of small boards, every position and every connect,
-// with an independent minimax.
-func TestBruteForce(t *testing.T) { bruteForce(t, 1, 10) }
-
-// TestLongBruteForce tests the larger boards that the minimax can solve.
-func TestLongBruteForce(t *testing.T) {
-	longtest.Skip(t)
-	bruteForce(t, 11, 16)
-}
-
-// bruteForce tests all boards of a number of squares with at most ten columns.
-func bruteForce(t *testing.T, least, most int) {
-	for w := 1; w <= min(most, 10); w++ {
-		for h := (least + w - 1) / w; w*h <= most; h++ {
-			for connect := 1; connect <= max(w, h); connect++ {
-				t.Run(fmt.Sprintf("%dx%dc%d", w, h, connect), func(t *testing.T) {
-					t.Parallel()
-					g := rules(t, w, h, connect)
-					dir, _ := solved(t, g, nil)
-					compare(t, finalParts(t, dir), g, naive.Solve(w, h, connect))
-				})
-			}
-		}
-	}
-}
-
-// compare compares the lines of final with the values of the oracle: the same positions, in
-// the order of their hashes, with the same values.
-func compare(t *testing.T, parts []string, g *connectn.Rules, want map[string]byte) {
-	t.Helper()
-	n, last := 0, game.Position(0)
-	for _, name := range parts {
-		f := must.Get(os.Open(name))(t)
-		defer f.Close()
-		for lines := bufio.NewScanner(f); lines.Scan(); n++ {
-			board, value, ok := strings.Cut(lines.Text(), "\t")
-			p, err := g.Parse(board)
-			if !ok || err != nil {
-				t.Fatalf("line %d: %q: %v", n+1, lines.Text(), err)
-			}
-			if p <= last {
-				t.Fatalf("line %d: %q does not come after the line before", n+1, lines.Text())
-			}
-			last = p
-			if w := want[strings.Trim(board, "'")]; strconv.Itoa(int(w)) != value {
-				t.Fatalf("line %d: %q, want value %d", n+1, lines.Text(), w)
-			}
-		}
-	}
-	if n+1 != len(want) {
-		t.Errorf("%d lines, want %d", n, len(want)-1)
-	}
-}
-
 // difference describes the first line in which two texts differ.
 func difference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
@@ -159,8 +101,7 @@ type knownSize struct {
 	value         string
 }
 
-// TestKnownSizes checks the published counts and values, and compares samples of the large
-// boards with a search.
+// TestKnownSizes checks the published counts and values, and verifies the tables.
 func TestKnownSizes(t *testing.T) {
 	knownSizes(t, []knownSize{
 		{2, 2, 2, 13, "X wins in 3"},
@@ -191,7 +132,6 @@ func knownSizes(t *testing.T, sizes []knownSize) {
 			if r.Positions != test.positions || r.Value != test.value {
 				t.Errorf("got %d positions and %s, want %d and %s", r.Positions, r.Value, test.positions, test.value)
 			}
-			sample(t, dir, g, test.w, test.h, test.connect)
 			if n, err := verify(dir, g); err != nil || n != test.positions {
 				t.Errorf("verify: %d positions, %v", n, err)
 			}
@@ -223,33 +163,6 @@ func verify(dir string, g game.Game) (positions uint64, err error) {
 	}
 	defer tab.Close()
 	return tab.Verify(context.Background())
-}
-
-// sample looks up random late positions, and compares them with a search.
-func sample(t *testing.T, dir string, g game.Tiered, w, h, connect int) {
-	t.Helper()
-	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
-	defer tab.Close()
-	rng := rand.New(rand.NewPCG(1, uint64(w*h*connect)))
-	searched := 0
-	for range 50 {
-		board := naive.Random(rng, w, h, connect, max(0, w*h-10)+rng.IntN(10))
-		if empty := strings.Count(board, " "); empty > 12 {
-			continue // the game ended early, or it is too far from the end to search
-		}
-		searched++
-		p := must.Get(g.Parse(board))(t)
-		v, ok, err := tab.Lookup(p)
-		if err != nil || !ok {
-			t.Fatalf("%q: %v, found %v", board, err, ok)
-		}
-		if want := naive.Search(board, w, h, connect); byte(v) != want {
-			t.Errorf("%q: got %s, want %s", board, v, game.Value(want))
-		}
-	}
-	if searched == 0 {
-		t.Error("no sample was near enough to the end to be searched")
-	}
 }
 
 // TestPlies runs the forward jobs of boards that are too large to solve. The counts of 7×6 are
@@ -299,18 +212,6 @@ func plies(t *testing.T, g game.Game, until int) []int64 {
 		tier = next
 	}
 	return counts
-}
-
-// TestRefOut compares the results with the course's reference outputs.
-func TestRefOut(t *testing.T) {
-	for _, test := range []struct{ w, h, connect int }{{2, 2, 2}, {3, 3, 3}} {
-		name := fmt.Sprintf("%dx%d_connect%d.txt", test.w, test.h, test.connect)
-		want := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "ref_out", name)))(t)
-		dir, _ := solved(t, rules(t, test.w, test.h, test.connect), nil)
-		if got := final(t, dir); got != string(want) {
-			t.Errorf("%s: %s", name, difference(got, string(want)))
-		}
-	}
 }
 
 // TestTimeLeft formats more seconds than the nanoseconds of a time.Duration can express.

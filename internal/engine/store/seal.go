@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -252,29 +251,6 @@ func (f *SealedFile) Verify(name string, length int64, sum uint32) error {
 		return &DamageError{name, fmt.Sprintf("damaged: its checksum is %08x, but %s lists %08x", sum, Success, f.Sum)}
 	}
 	return nil
-}
-
-// Reader returns a reader of a text, which verifies the text at its end. The name is for
-// errors.
-func (f *SealedFile) Reader(r io.Reader, name string) io.Reader {
-	return &sealedReader{f: f, r: r, read: SealedFile{Name: name}}
-}
-
-type sealedReader struct {
-	f    *SealedFile
-	r    io.Reader
-	read SealedFile // what has been read so far
-}
-
-func (r *sealedReader) Read(b []byte) (int, error) {
-	n, err := r.r.Read(b)
-	r.read.Write(b[:n])
-	if err == io.EOF {
-		if damage := r.f.Verify(r.read.Name, r.read.Length, r.read.Sum); damage != nil {
-			err = damage
-		}
-	}
-	return n, err
 }
 
 // Write counts the next bytes of a text of lines; it never fails.

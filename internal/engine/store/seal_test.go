@@ -2,14 +2,11 @@ package store_test
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -168,46 +165,3 @@ func TestSummed(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
-
-// BenchmarkOpenDir opens directories of more and more files, all of which the seal lists. The time
-// per file must not grow with their number.
-func BenchmarkOpenDir(b *testing.B) {
-	for _, n := range []int{1000, 4000, 16000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			fsys := manyFiles{dir: b.TempDir()}
-			seal := &store.Seal{Game: "game", Job: filepath.Base(fsys.dir)}
-			for i := range n {
-				name := fmt.Sprintf("part-%05d", i)
-				fsys.files = append(fsys.files, manyFile(name))
-				seal.Files = append(seal.Files, store.SealedFile{Name: name})
-			}
-			must.OK(b, seal.Replace(store.Local{}, fsys.dir, store.Success))
-			for b.Loop() {
-				if _, names, err := store.OpenDir(fsys, fsys.dir, "game"); err != nil || len(names) != n {
-					b.Fatal(len(names), err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/file")
-		})
-	}
-}
-
-// manyFiles is a file system with empty files that exist in memory only.
-type manyFiles struct {
-	store.Local
-	dir   string
-	files []fs.DirEntry
-}
-
-func (m manyFiles) ReadDir(string) ([]fs.DirEntry, error) { return m.files, nil }
-
-type manyFile string
-
-func (f manyFile) Name() string               { return string(f) }
-func (f manyFile) Info() (fs.FileInfo, error) { return f, nil }
-func (manyFile) Type() fs.FileMode            { return 0 }
-func (manyFile) Mode() fs.FileMode            { return 0 }
-func (manyFile) Size() int64                  { return 0 }
-func (manyFile) ModTime() time.Time           { return time.Time{} }
-func (manyFile) IsDir() bool                  { return false }
-func (manyFile) Sys() any                     { return nil }

@@ -283,8 +283,8 @@ func relative(of sums, n, mean, most float64) float64 {
 		return n
 	}
 	if of.sum == 0 {
-		_, high := of.gamma(most)
-		return min(n, high*high/(normal*normal*n*mean*mean))
+		high := of.of(n, most).high
+		return min(n, n*high*high/(normal*normal*mean*mean))
 	}
 	return min(n, of.variance(n)/(mean*mean))
 }

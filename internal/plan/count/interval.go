@@ -5,8 +5,8 @@ import "math"
 // normal is the number of standard errors to either side in a 95 % interval.
 const normal = 1.959964
 
-// wider is the factor by which intervals of many samples are wider than normal ones: the
-// variance is an estimate, too, and the choice of the next tier depends on earlier samples.
+// wider is the factor by which intervals are wider than normal ones: the variance is an estimate, too, and the choice of the
+// next tier depends on earlier samples.
 const wider = 1.1
 
 // enough is the number of samples of equal weight that must have hit, and that must have
@@ -46,51 +46,24 @@ func (s sums) variance(n float64) float64 {
 // An interval is a mean and its 95 % confidence interval.
 type interval struct{ mean, low, high float64 }
 
-// of returns the interval of the mean of n estimates, none of which can exceed most.
-//
-// If there are many hits and many misses, it is the normal interval. If there are few hits, it
-// is the gamma interval of Fay and Feuer (Confidence intervals for directly standardized
-// rates, Statistics in Medicine 16, 1997), which for estimates of equal size is the exact
-// interval of the Poisson distribution. If there are few misses, it is the same interval for
-// the misses.
+// of returns the interval of the mean of n estimates, none of which can exceed most. It is the normal interval. With few hits or
+// few misses, it is that of these, of one more hit and one more miss, and two hits wider: for estimates of equal size about the
+// exact interval of the Poisson distribution.
 func (s sums) of(n, most float64) interval {
-	mean := s.sum / n
-	missed := sums{sum: n*most - s.sum, squares: max(0, n*most*most-2*most*s.sum+s.squares), most: most}
-	switch {
-	case n == 0 || most == 0:
+	if n == 0 || most == 0 {
 		return interval{0, 0, most}
-	case s.weight() < enough:
-		low, high := s.gamma(most)
-		return interval{mean, low / n, min(most, high/n)}
-	case missed.sum <= n*most*1e-12 || missed.weight() < enough:
-		low, high := missed.gamma(most)
-		return interval{mean, max(0, most-high/n), min(most, most-low/n)}
 	}
-	reach := wider * normal * math.Sqrt(s.variance(n)/n)
-	return interval{mean, max(0, mean-reach), min(most, mean+reach)}
-}
-
-// gamma returns the interval of Fay and Feuer for a sum of weights.
-func (s sums) gamma(most float64) (low, high float64) {
-	if s.sum > 0 {
-		if s.most > 0 {
-			most = s.most
-		}
-		low = s.squares / (2 * s.sum) * chiSquare(-normal, 2*s.weight())
+	mean, size := s.sum/n, s.most
+	if size == 0 {
+		size = most
 	}
-	sum, squares := s.sum+most, s.squares+most*most
-	return low, squares / (2 * sum) * chiSquare(normal, 2*sum*sum/squares)
-}
-
-// chiSquare approximates a quantile of the chi-square distribution: the one with the same
-// probability as z standard errors from the mean of a normal distribution (Wilson and
-// Hilferty, 1931). For two degrees of freedom, the upper quantile is exact.
-func chiSquare(z, freedom float64) float64 {
-	if freedom <= 2 && z > 0 {
-		return -2 * math.Log(math.Erfc(z/math.Sqrt2)/2)
+	if min(s.weight(), n-s.sum/size) >= enough {
+		size = 0
 	}
-	root := 1 - 2/(9*freedom) + z*math.Sqrt(2/(9*freedom))
-	return freedom * max(0, root*root*root)
+	s.sum += size
+	s.squares += size * size
+	reach := 2*size + wider*normal*math.Sqrt(n*s.variance(n+2))
+	return interval{mean, max(0, mean-reach/n), min(most, mean+reach/n)}
 }
 
 // plus returns the interval of the sum of two independent numbers (the method of variance

@@ -1,22 +1,9 @@
 package count
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 )
-
-// Quantiles of 2.5 % and 97.5 %, from tables.
-func TestChiSquare(t *testing.T) {
-	for _, tt := range []struct{ z, freedom, want, off float64 }{
-		{normal, 2, 7.378, 0.001}, {normal, 4, 11.143, 0.02}, {normal, 10, 20.483, 0.02}, {normal, 100, 129.561, 0.02},
-		{-normal, 2, 0.0506, 0.03}, {-normal, 10, 3.247, 0.03}, {-normal, 100, 74.222, 0.02},
-	} {
-		if got := chiSquare(tt.z, tt.freedom); math.Abs(got-tt.want) > tt.off {
-			t.Errorf("chiSquare(%v, %v) = %v, want %v", tt.z, tt.freedom, got, tt.want)
-		}
-	}
-}
 
 // Without hits, the interval is from 0 to a valid bound; with nothing but hits, it is the same
 // at the other end; without samples, nothing is known.
@@ -26,13 +13,13 @@ func TestIntervalEnds(t *testing.T) {
 		t.Errorf("no draws: %+v", i)
 	}
 	// (1 - p)^100 = 0.025 at p = 0.0362
-	if i := s.of(100, 7); i.mean != 0 || i.low != 0 || math.Abs(i.high/7-0.0369) > 0.001 {
+	if i := s.of(100, 7); i.mean != 0 || i.low != 0 || i.high/7 < 0.0362 || i.high/7 > 0.045 {
 		t.Errorf("no hits: %+v", i)
 	}
 	for range 100 {
 		s.add(7)
 	}
-	if i := s.of(100, 7); i.mean != 7 || i.high != 7 || math.Abs((7-i.low)/7-0.0369) > 0.001 {
+	if i := s.of(100, 7); i.mean != 7 || i.high != 7 || i.low/7 > 1-0.0362 || i.low/7 < 1-0.045 {
 		t.Errorf("no misses: %+v", i)
 	}
 }

@@ -18,7 +18,6 @@ package naive
 import (
 	"bytes"
 	"math"
-	"math/rand/v2"
 	"strings"
 )
 
@@ -195,63 +194,4 @@ func outcomes(player byte) (won, lost int) {
 		return xWins, oWins
 	}
 	return oWins, xWins
-}
-
-// winScore is the score in search of a win at the root without any move. It is greater than
-// any number of moves, so a score determines both the result and the remoteness.
-const winScore = 100
-
-// Search returns the value byte of a position that can be reached, by a depth-first
-// alpha-beta search. It has no table of positions, and shares only the rules of the game
-// with Solve. It is meant for positions with few empty squares, on boards too large for
-// Solve.
-func Search(board string, w, h, connect int) byte {
-	p := &position{w, h, connect, []byte(board)}
-	won, lost := outcomes(p.mover())
-	score := p.search(-winScore, winScore, 0)
-	switch {
-	case score > 0:
-		return value(won, winScore-score)
-	case score < 0:
-		return value(lost, winScore+score)
-	}
-	// A tie always fills the board.
-	return value(tie, strings.Count(board, " "))
-}
-
-// search returns the score of p for the player to move, exact if it is between alpha and
-// beta: 0 for a tie; for an end by a line depth moves after the root, winScore-depth if the
-// player to move wins and depth-winScore if that player loses.
-func (p *position) search(alpha, beta, depth int) int {
-	switch p.finished() {
-	case xWins, oWins:
-		// The line was completed by the last move, so the player to move has lost.
-		return depth - winScore
-	case tie:
-		return 0
-	}
-	mover := p.mover()
-	best := -winScore
-	for _, i := range p.drops() {
-		p.squares[i] = mover
-		score := -p.search(-beta, -alpha, depth+1)
-		p.squares[i] = ' '
-		best = max(best, score)
-		alpha = max(alpha, best)
-		if alpha >= beta {
-			break
-		}
-	}
-	return best
-}
-
-// Random returns a position that can be reached from the empty board by plies random moves,
-// or by fewer if play stops before.
-func Random(rng *rand.Rand, w, h, connect, plies int) string {
-	p := start(w, h, connect)
-	for n := 0; n < plies && p.finished() == 0; n++ {
-		moves := p.drops()
-		p.squares[moves[rng.IntN(len(moves))]] = p.mover()
-	}
-	return string(p.squares)
 }

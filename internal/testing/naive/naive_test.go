@@ -2,7 +2,6 @@ package naive
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -74,54 +73,6 @@ func TestFinished(t *testing.T) {
 		p := &position{3, 4, test.connect, []byte(board)}
 		if got := p.finished(); got != test.want {
 			t.Errorf("%q connect %d: got %d, want %d", test.board, test.connect, got, test.want)
-		}
-	}
-}
-
-// TestSearchAllPositions compares Search and Solve on every position of the smallest
-// boards.
-func TestSearchAllPositions(t *testing.T) {
-	for w := 1; w <= 6; w++ {
-		for h := 1; w*h <= 6; h++ {
-			for connect := 1; connect <= max(w, h)+1; connect++ {
-				values := Solve(w, h, connect)
-				for board, want := range values {
-					if got := Search(board, w, h, connect); got != want {
-						t.Fatalf("%dx%dc%d %q: Search %d, Solve %d", w, h, connect, board, got, want)
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestSearchRandomPositions(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, b := range [][3]int{{3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {5, 3, 3}, {3, 5, 4}, {7, 2, 2}, {4, 4, 3}, {4, 4, 4}} {
-		w, h, connect := b[0], b[1], b[2]
-		values := Solve(w, h, connect)
-		for range 100 {
-			board := Random(rng, w, h, connect, w*h-rng.IntN(10))
-			want := values[board]
-			if want == 0 {
-				t.Fatalf("%dx%dc%d: Solve lacks %q", w, h, connect, board)
-			}
-			if got := Search(board, w, h, connect); got != want {
-				t.Errorf("%dx%dc%d %q: Search %d, Solve %d", w, h, connect, board, got, want)
-			}
-		}
-	}
-}
-
-func TestRandom(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
-		plies := rng.IntN(50)
-		board := Random(rng, 7, 6, 4, plies)
-		pieces := 42 - strings.Count(board, " ")
-		p := &position{7, 6, 4, []byte(board)}
-		if pieces > plies || pieces < plies && p.finished() == 0 {
-			t.Errorf("%q has %d pieces after %d plies", board, pieces, plies)
 		}
 	}
 }

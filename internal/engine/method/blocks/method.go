@@ -132,9 +132,6 @@ func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
 		return err
 	}
 	defer t.Close()
-	for _, file := range t.files {
-		jobdir.Know(j.FS, file)
-	}
 	counts := t.Counts()
 	stats.Records = int64(counts.Total())
 	if j.Step == step.Possible {

@@ -44,7 +44,6 @@ type child struct {
 	group    *system.Group
 	name     string
 	side     string // "map" or "reduce"; "": a sort
-	number   int    // the number of the mapper or reducer
 	own      bool   // a program of the user
 	messages messages
 	exited   chan struct{} // closed when the process has ended
@@ -97,9 +96,7 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 		close(c.exited)
 		<-read
 		c.messages.end()
-		if c.err = c.failure(err); c.own && c.err != nil && !c.piped && !signaled(err, syscall.SIGKILL) {
-			c.err = &ProgramError{c.err, c.side, c.number}
-		}
+		c.err = c.failure(err)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.running = slices.DeleteFunc(p.running, func(r *child) bool { return r == c })
@@ -158,16 +155,6 @@ func (c *child) failure(err error) error {
 		return fmt.Errorf("%s: %s", c.name, text)
 	}
 	return fmt.Errorf("%s: %w", c.name, err)
-}
-
-// signaled reports whether err is that of a process which a signal has ended.
-func signaled(err error, by syscall.Signal) bool {
-	exit := new(exec.ExitError)
-	if !errors.As(err, &exit) {
-		return false
-	}
-	status, ok := exit.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled() && status.Signal() == by
 }
 
 // failed reports whether the child has ended with an error of its own.

@@ -159,7 +159,7 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
-	c.side, c.number = kind, number
+	c.side = kind
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer
@@ -208,7 +208,7 @@ func (p *pipeline) startReduce(i int) error {
 			p.cancel(p.cause(reducer.err, sort))
 		}
 		if lines != nil && reducer.messages.counters == nil {
-			reducer.messages.counters = map[string]int64{step.RecordsOut: lines.records, step.RecordsDone: lines.done}
+			reducer.messages.counters = map[string]int64{step.RecordsOut: lines.records}
 			red.uncounted = true
 			if reducer.err == nil && lines.within {
 				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))

@@ -14,49 +14,20 @@ const shell = "/bin/sh"
 
 // A lineCount counts the output of a reducer that reports no counters: each line is a record.
 type lineCount struct {
-	records, done int64
-	within        bool // in the middle of a line
-	field, value  bool // the key of this line is complete; the line has a value
+	records int64
+	within  bool // in the middle of a line
 }
 
 func (c *lineCount) Write(b []byte) (int, error) {
-	for _, ch := range b {
-		switch {
-		case ch == '\n':
-			c.records++
-			if c.value {
-				c.done++
-			}
-			*c = lineCount{records: c.records, done: c.done}
-			continue
-		case c.field && !c.value:
-			c.value, c.field = '0' <= ch && ch <= '9', false
-		case ch == '\t':
-			c.field = true
-		}
-		c.within = true
-	}
+	c.records += int64(bytes.Count(b, []byte{'\n'}))
+	c.within = !bytes.HasSuffix(b, []byte{'\n'})
 	return len(b), nil
 }
 
-// A ProgramError is the error of a program of the user that failed by itself.
-type ProgramError struct {
-	error
-	Side   string // "map" or "reduce"
-	Number int    // the number of the mapper or reducer
-}
-
-// Unwrap returns the error.
-func (e *ProgramError) Unwrap() error { return e.error }
-
-// MapInput writes the lines that a mapper of a job reads; those of all mappers if number is -1.
-func (r *Runner) MapInput(ctx context.Context, job *runner.Job, number int, out io.Writer) error {
+// MapInput writes the lines that the mappers of a job read.
+func (r *Runner) MapInput(ctx context.Context, job *runner.Job, out io.Writer) error {
 	return r.with(ctx, job, func(p *pipeline) error {
-		splits := p.splits
-		if number >= 0 {
-			splits = splits[number : number+1]
-		}
-		for _, s := range splits {
+		for _, s := range p.splits {
 			if err := s.Write(out); err != nil {
 				return err
 			}
@@ -65,12 +36,11 @@ func (r *Runner) MapInput(ctx context.Context, job *runner.Job, number int, out 
 	})
 }
 
-// Try returns what a mapper or a reducer of a job prints for these lines. side is "map" or "reduce". A reducer may write files
-// into the directory of the job.
-func (r *Runner) Try(ctx context.Context, job *runner.Job, side string, number int, lines []byte) ([]byte, error) {
+// Map returns what the first mapper of a job prints for these lines.
+func (r *Runner) Map(ctx context.Context, job *runner.Job, lines []byte) ([]byte, error) {
 	var printed bytes.Buffer
 	err := r.with(ctx, job, func(p *pipeline) error {
-		c := p.task(side, number)
+		c := p.task("map", 0)
 		started, _, err := p.converse(c, func(w io.Writer) error {
 			_, err := w.Write(lines)
 			return err

@@ -32,8 +32,6 @@ type archive struct {
 const (
 	archiveMount = "treereduce"
 	archivePath  = "/splits.har"
-	// indexUnit divides the length of an index, so that the master index of most archives is the same.
-	indexUnit = 4 << 10
 )
 
 // name returns the name of the archive, for -input.
@@ -47,14 +45,14 @@ func (a *archive) property() string {
 // files returns the contents of the index files in dir, by name. A line of the index has the path of
 // a directory or a file; for a directory the names in it, for a file the part, the offset and
 // the length. A line of the master index has an interval of hashes, and where the lines of
-// paths with such hashes are in the index; here, one line has all. Hadoop ignores spaces at the end of a line.
+// paths with such hashes are in the index; here, one line has all.
 func (a *archive) files() map[string][]byte {
 	var index strings.Builder
 	fmt.Fprintf(&index, "/ dir none 0 0 %s", strings.Join(a.names, " "))
 	for i, b := range a.bytes {
 		fmt.Fprintf(&index, "\n/%s file %s %d 1", a.names[i], strings.TrimPrefix(b.File, a.dir+"/"), b.At)
 	}
-	index.WriteString(strings.Repeat(" ", indexUnit-1-index.Len()%indexUnit) + "\n")
+	index.WriteByte('\n')
 	return map[string][]byte{
 		"_index":       []byte(index.String()),
 		"_masterindex": fmt.Appendf(nil, "1\n0 %d 0 %d\n", 1<<31-1, index.Len()),

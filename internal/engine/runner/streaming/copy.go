@@ -158,29 +158,21 @@ func (c *Copy) Remove(ctx context.Context, names []string) error {
 // among fresh, then one process copies the rest, and then another one what is small: after an error, a process goes on
 // with its next argument.
 func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error {
-	sizes, total := make(map[string]int64), int64(0)
-	isFile := false
+	total := int64(0)
 	for _, name := range fresh {
-		info, err := c.fsys.Stat(name)
+		size, err := c.size(name)
 		if err != nil {
 			return err
 		}
-		size := info.Size()
-		if isFile = !info.IsDir(); !isFile {
-			if size, err = c.size(name); err != nil {
-				return err
-			}
-		}
-		sizes[name], total = size, total+size
+		total += size
 	}
+	var err error
 	if total > c.limit() {
-		large := slices.DeleteFunc(slices.Clone(fresh), func(name string) bool { return sizes[name] <= c.limit()/int64(len(fresh)) })
-		fresh = slices.DeleteFunc(slices.Clone(fresh), func(name string) bool { return slices.Contains(large, name) })
-		if err := c.distcp(ctx, c.here(large), c.in(to), isFile); err != nil {
-			return err
-		}
+		err = c.distcp(ctx, c.here(fresh), c.in(to), to != "")
+	} else {
+		err = c.copy(ctx, c.here(fresh), c.in(to))
 	}
-	if err := c.copy(ctx, c.here(fresh), c.in(to)); err != nil {
+	if err != nil {
 		return err
 	}
 	return c.copy(ctx, c.here(small), c.in(to))
@@ -189,9 +181,16 @@ func (c *Copy) Put(ctx context.Context, to string, fresh, small []string) error 
 // limit is the number of bytes from which on the nodes copy.
 func (c *Copy) limit() int64 { return max(0, c.r.Above) * copyRecord }
 
-// size returns the number of bytes in a directory of the data directory.
-func (c *Copy) size(dir string) (n int64, err error) {
-	entries, err := c.fsys.ReadDir(dir)
+// size returns the number of bytes of a file or a directory of the data directory.
+func (c *Copy) size(name string) (n int64, err error) {
+	info, err := c.fsys.Stat(name)
+	if err != nil {
+		return 0, err
+	}
+	if !info.IsDir() {
+		return info.Size(), nil
+	}
+	entries, err := c.fsys.ReadDir(name)
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {

@@ -53,13 +53,9 @@ func (b board) flags() string {
 	return fmt.Sprintf("%s --width %d --height %d --connect %d", b.game, b.width, b.height, b.connect)
 }
 
-// tiers returns the number of tiers of a connectn or mnk board, without the first.
-func (b board) tiers() int { return b.width * b.height }
-
 var (
 	small, course = board{"connectn", 3, 3, 3}, board{"connectn", 4, 5, 3}
-	// Both have inner moves. cross computes predecessors; men has tiers, and stores them.
-	cross, men = board{"quickcross", 3, 3, 3}, board{"mills", 3, 0, 0}
+	men           = board{"mills", 3, 0, 0} // some of its tiers have inner moves
 )
 
 const (
@@ -101,34 +97,6 @@ func TestHadoop(t *testing.T) {
 		"passes with tasks that fail": testPassTasksFail,
 		"passes with drivers killed":  testPassDriverKilled,
 	})
-}
-
-// TestLongHadoop has the tests that take many minutes: make test-hadoop-long runs them.
-func TestLongHadoop(t *testing.T) {
-	longtest.Skip(t)
-	newSite(t, clustertest.Shared(t.Context(), t)).parallel(t, map[string]func(*testing.T, *site){
-		"three reducers":        testThreeReducers(small),
-		"three reducers of 4x5": testThreeReducers(course),
-		"computed predecessors": testPassReversible,
-	})
-}
-
-// testThreeReducers runs every tier of a board on the cluster, with three reducers.
-func testThreeReducers(b board) func(*testing.T, *site) {
-	return func(t *testing.T, s *site) {
-		s.solve(t, b, "--cluster-above 0 --reducers 3")
-		s.wantJobs(t, allJobs(b))
-	}
-}
-
-// allJobs returns the jobs of a board, each with the count 1.
-func allJobs(b board) map[string]int {
-	jobs := make(map[string]int)
-	for tier := range b.tiers() {
-		jobs[fmt.Sprintf("data_first%d", tier+1)] = 1
-		jobs[fmt.Sprintf("data_second%d", tier)] = 1
-	}
-	return jobs
 }
 
 // testMiddle runs the small tiers at both ends locally, and the large ones on the cluster.
@@ -387,12 +355,6 @@ func testPasses(t *testing.T, s *site) {
 	})
 	s.wantJobs(t, map[string]int{"data_first6": 1, "data_first6.1": 1, "data_first6.2": 1,
 		"data_second5": 1, "data_second4": 1, "data_second6.2": 1})
-}
-
-// testPassReversible runs passes of a game that computes predecessors on the cluster.
-func testPassReversible(t *testing.T, s *site) {
-	s.solve(t, cross, "--reducers 3 --cluster-above 250")
-	s.wantJobs(t, map[string]int{"data_first0.6": 1, "data_first0.7": 1, "data_second0.0": 1, "data_second0.2": 1})
 }
 
 // testPassTasksFail uses a reducer of a forward pass and one of a retrograde pass that die after they have written

@@ -133,33 +133,18 @@ func (p *plan) write() error {
 	if err := p.writeFile(splitsFile, text); err != nil {
 		return err
 	}
-	if err := p.writeArchive(archive); err != nil || len(p.keys) == 0 {
-		return err
-	}
-	return p.writeFile(rangesFile, sequenceFile(bytesClass, p.keys))
-}
-
-// writeArchive writes the index files of an archive, except those that this driver has written already.
-func (p *plan) writeArchive(archive *archive) error {
 	for name, index := range archive.files() {
-		at := path.Join(archive.dir, name)
-		if p.indexes[at] == string(index) {
-			continue
-		}
-		delete(p.indexes, at)
-		err := p.writeFile(name, index)
-		if err == nil {
-			err = p.job.FS.Rename(path.Join(p.dir, name), at)
-		}
-		if err != nil {
+		if err := p.writeFile(name, index); err != nil {
 			return err
 		}
-		if p.indexes == nil {
-			p.indexes = make(map[string]string)
+		if err := p.job.FS.Rename(path.Join(p.dir, name), path.Join(archive.dir, name)); err != nil {
+			return err
 		}
-		p.indexes[at] = string(index)
 	}
-	return nil
+	if len(p.keys) == 0 {
+		return nil
+	}
+	return p.writeFile(rangesFile, sequenceFile(bytesClass, p.keys))
 }
 
 // archive returns the archive of the splits, without its files.

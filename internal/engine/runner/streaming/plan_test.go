@@ -2,10 +2,8 @@ package streaming
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/treereduce/treereduce/hadoop"
@@ -47,32 +45,6 @@ func TestWriteTakenOver(t *testing.T) {
 		text, read := os.ReadFile(index)
 		if read != nil || errors.Is(err, store.ErrTakenOver) != lost || (string(text) == "new") != lost {
 			t.Errorf("taken over: %v: error %v, %v, index %q", lost, err, read, text)
-		}
-	}
-}
-
-// TestArchiveOnce checks that a driver writes the index of an archive for each job, and the master index only if it
-// has another content than that of the job before.
-func TestArchiveOnce(t *testing.T) {
-	dir := t.TempDir()
-	job := &runner.Job{FS: store.Local{}}
-	r := &Runner{FS: new(hadoop.FS)}
-	const index, master = "_index", "_masterindex"
-	for i, test := range []struct {
-		maps int
-		want []string // the files that are written
-	}{{1, []string{index, master}}, {2, []string{index}}, {100, []string{index, master}}} {
-		job.Output = filepath.Join(dir, fmt.Sprint("_attempt-", i))
-		must.OK(t, os.Mkdir(job.Output, 0o777))
-		for _, name := range []string{index, master} {
-			must.OK(t, os.RemoveAll(filepath.Join(dir, name)))
-		}
-		p := &plan{Runner: r, job: job, dir: store.PlanDir(job.Output)}
-		file := filepath.Join(dir, "a")
-		p.input = slices.Repeat([]step.MapInput{{Splits: []step.Split{{File: file}}, Place: step.Place{File: file}}}, test.maps)
-		must.OK(t, p.write())
-		if got := must.Get(filepath.Glob(filepath.Join(dir, "_*index")))(t); len(got) != len(test.want) || filepath.Base(got[0]) != index {
-			t.Errorf("%d maps: wrote %q, want %q", test.maps, got, test.want)
 		}
 	}
 }

@@ -37,7 +37,6 @@ type Runner struct {
 	Small runner.Runner
 
 	binaries map[string]string // the path in FS, by name
-	indexes  map[string]string // the index files of archives that were written last, by path
 }
 
 var _ runner.Runner = (*Runner)(nil)

@@ -32,18 +32,18 @@ func replayCommand(games game.Kinds) *cli.Command {
 
 // replay implements play replay.
 func replay(c *cli.Context, games game.Kinds) error {
-	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
+	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played) error {
 		if c.Bool("boards") {
-			printBoards(out, p, h)
+			printBoards(out, p)
 		}
-		_, err := fmt.Fprintln(out, gameLine(n, p, h.Game()))
+		_, err := fmt.Fprintln(out, gameLine(n, p))
 		return err
 	})
 }
 
 // eachPlayed calls do for the games of the file that the command line names, or for the one that
 // --game names.
-func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error) error {
+func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, out io.Writer, n int, p referee.Played) error) error {
 	if c.Args().Len() != 1 {
 		return command.Usagef("expected one file, found %d", c.Args().Len())
 	}
@@ -67,7 +67,7 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 	defer out.Flush()
 	r := referee.NewReader(in, name, games.Parse)
 	for n := 1; ; n++ {
-		p, h, err := r.Next()
+		p, err := r.Next()
 		switch {
 		case ctx.Err() != nil:
 			return command.ErrInterrupted
@@ -80,26 +80,21 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 		case only > 0 && n != only:
 			continue
 		}
-		if err := do(ctx, out, n, p, h); err != nil {
+		if err := do(ctx, out, n, p); err != nil {
 			return err
 		}
 	}
 }
 
 // printBoards prints a game move by move.
-func printBoards(out io.Writer, p referee.Played, played *player.History) {
-	g := played.Game()
-	h := player.NewHistory(g)
-	fmt.Fprintf(out, "%s\n%s", g.Spec(), g.Picture(h.Position()))
-	for i, name := range p.Moves {
+func printBoards(out io.Writer, p referee.Played) {
+	h, g := p.History, p.History.Game()
+	fmt.Fprintf(out, "%s\n%s", g.Spec(), g.Picture(h.At(0)))
+	for i, name := range h.Names() {
 		given := ""
 		if i < p.Opening {
 			given = " (opening)"
 		}
-		mover := h.Turn()
-		if h.Play(name) != nil {
-			return // cannot happen: the move has been played before
-		}
-		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, mover), p.Players[mover], name, given, g.Picture(h.Position()))
+		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, h.Mover(i)), p.Players[h.Mover(i)], name, given, g.Picture(h.At(i+1)))
 	}
 }

@@ -3,7 +3,6 @@ package play
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -237,8 +236,10 @@ func (a *arena) open(human bool) error {
 	if err := lock(a.saved); err != nil {
 		return fmt.Errorf("--save: %w", err)
 	}
-	if err := referee.WriteHeading(a.saved, settings); err != nil {
-		return fmt.Errorf("--save: %w", err)
+	if settings != "" {
+		if err := referee.WriteSettings(a.saved, settings); err != nil {
+			return fmt.Errorf("--save: %w", err)
+		}
 	}
 	return nil
 }
@@ -262,7 +263,7 @@ func (a *arena) settings() string {
 	if a.o.openings != referee.AutoPlies {
 		openings = strconv.Itoa(a.o.openings)
 	}
-	form := "" // as earlier versions wrote it, for a round robin
+	form := ""
 	if a.against != nil {
 		form = fmt.Sprintf(" against=%q", a.o.against)
 	} else if a.o.knockout {
@@ -301,7 +302,6 @@ func (a *arena) resume(settings string) (bool, error) {
 		return false, fmt.Errorf("--resume: %w", err)
 	}
 	seed, rest, _ := strings.Cut(found, " ")
-	rest = strings.Replace(rest, " clock=wall ", " ", 1) // as earlier versions wrote it
 	if _, now, _ := strings.Cut(settings, " "); rest != now {
 		return false, fmt.Errorf("--resume: %s is of another tournament: expected %q, found %q", a.o.save, now, rest)
 	}
@@ -323,7 +323,7 @@ func (a *arena) resume(settings string) (bool, error) {
 // replay returns a recorded game of these players with this opening, once.
 func (a *arena) replay(players [2]string, opening []string) (referee.Played, bool) {
 	for i, p := range a.recorded {
-		if p.Players == players && p.Opening == len(opening) && slices.Equal(p.Moves[:p.Opening], opening) {
+		if p.Players == players && p.Opening == len(opening) && slices.Equal(p.History.Names()[:p.Opening], opening) {
 			a.recorded = slices.Delete(a.recorded, i, i+1)
 			a.note(p)
 			return p, true
@@ -349,8 +349,9 @@ func stillOpen(g game.Game) (func(game.Position) bool, error) {
 // note counts a game.
 func (a *arena) note(p referee.Played) {
 	a.games++
-	a.openings[strings.Join(p.Moves[:p.Opening], " ")] = true
-	a.distinct[strings.Join(p.Moves, " ")] = true
+	moves := p.History.Names()
+	a.openings[strings.Join(moves[:p.Opening], " ")] = true
+	a.distinct[strings.Join(moves, " ")] = true
 	if a.o.html != "" {
 		a.all = append(a.all, p)
 	}
@@ -363,11 +364,7 @@ func (a *arena) note(p referee.Played) {
 func (a *arena) report(p referee.Played) error {
 	a.note(p)
 	if a.saved != nil {
-		kept := p
-		if !a.tournament {
-			kept.Times = nil // so that the same seed gives the same file
-		}
-		err := kept.Write(a.saved)
+		err := p.Record(0).Write(a.saved)
 		if err == nil {
 			err = a.saved.Sync()
 		}
@@ -377,35 +374,19 @@ func (a *arena) report(p referee.Played) error {
 	}
 	switch {
 	case a.o.json && !a.o.quiet:
-		return json.NewEncoder(a.out).Encode(playedJSON(a.games, p))
+		return p.Record(a.games).Write(a.out)
 	case a.o.quiet && p.Fault() && !a.tournament:
-		a.lobby.notices.Print(gameLine(a.games, p, a.match.Game))
+		a.lobby.notices.Print(gameLine(a.games, p))
 	case !a.o.quiet:
-		_, err := fmt.Fprintln(a.out, gameLine(a.games, p, a.match.Game))
+		_, err := fmt.Fprintln(a.out, gameLine(a.games, p))
 		return err
 	}
 	return nil
 }
 
 // gameLine returns a game as a line of text.
-func gameLine(number int, p referee.Played, g game.Game) string {
-	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text(g.Values()))
-}
-
-// playedJSON returns a game as JSON.
-func playedJSON(number int, p referee.Played) map[string]any {
-	seconds := []float64{}
-	for _, took := range p.Times {
-		seconds = append(seconds, took.Seconds())
-	}
-	m := map[string]any{
-		"game": number, "first": p.Players[0], "second": p.Players[1], "opening": p.Opening, "moves": append([]string{}, p.Moves...),
-		"result": p.Result(), "reason": p.Reason.String(), "seconds": seconds,
-	}
-	if detail := p.Detail(); detail != "" {
-		m["detail"] = detail
-	}
-	return m
+func gameLine(number int, p referee.Played) string {
+	return fmt.Sprintf("game %d, %s - %s: %s", number, p.Players[0], p.Players[1], p.Text(p.History.Game().Values()))
 }
 
 // end prints the result with print, if a game was finished, writes the files, and returns the
@@ -457,7 +438,7 @@ func (a *arena) judge(ctx context.Context) func(game.Position) (analysis.Report,
 	analyzer := analysis.New(g, a.table, book.Embedded(g), a.lobby.options)
 	left := 0
 	for _, p := range a.all {
-		left += len(p.Moves) + 1
+		left += len(p.History.Names()) + 1
 	}
 	end := time.Now().Add(a.o.review)
 	return func(p game.Position) (analysis.Report, error) {

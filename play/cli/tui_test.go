@@ -326,8 +326,8 @@ func TestTUIKept(t *testing.T) {
 // TestTUIDamaged checks that a damaged file of the kept game is ignored, with a line that names the file and the fault.
 func TestTUIDamaged(t *testing.T) {
 	for _, tt := range []struct{ text, shows string }{
-		{"treereduce games 1\n\ngame connectn wid", `.games:3: expected a game `},
-		{"\x00\xff", `.games:1: expected "treereduce games 1"`},
+		{`{"spec":"connectn wid`, `.games:1: expected a line of JSON`},
+		{"\x00\xff", `.games:1: expected a line of JSON`},
 	} {
 		kept := t.TempDir()
 		name := filepath.Join(kept, "treereduce/connectn-width3-height3-connect3.games")

@@ -54,7 +54,7 @@ func (t *Series) Play(ctx context.Context, g game.Game) error {
 		if _, err := fmt.Fprintln(t.Out, played.Text(g.Values())); err != nil || t.Humans == [2]bool{} || t.Once {
 			return err
 		}
-		if again, err := t.after(ctx, g, played, people); err != nil || !again {
+		if again, err := t.after(ctx, played, people); err != nil || !again {
 			return err
 		}
 	}
@@ -92,11 +92,8 @@ func (t *Series) hint(ctx context.Context, h *player.History) (string, error) {
 const valuesTime = 5 * time.Second
 
 // after asks what to do after a game until that is another game, or none.
-func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, people [2]bool) (again bool, err error) {
-	s, err := session.Continue(g, played, people)
-	if err != nil {
-		return false, err
-	}
+func (t *Series) after(ctx context.Context, played referee.Played, people [2]bool) (again bool, err error) {
+	s := session.Continue(played, people)
 	h := s.History()
 	var z *analysis.Analyzer
 	var judgments []analysis.Judgment

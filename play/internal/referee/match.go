@@ -83,10 +83,6 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 				return standings, verdict, err
 			}
 		}
-		h, err := p.History(m.Game)
-		if err != nil {
-			return standings, verdict, err
-		}
 		// Without an opening, a pair is what the players made of it.
 		if key := gameKey(p, game.Player(n%2)); len(opening) > 0 {
 			pair = fmt.Sprint(opening)
@@ -99,7 +95,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 			pair += "\n" + key
 		}
 		for i := range standings {
-			standings[i].count(p, game.Player((i+n)%2), h, pair)
+			standings[i].count(p, game.Player((i+n)%2), pair)
 		}
 		if m.Report != nil && !recorded {
 			if m.call(func() { err = m.Report(p) }); err != nil {

@@ -99,7 +99,7 @@ func TestPlay(t *testing.T) {
 			seats[1].Limit = 30 * time.Millisecond
 		}
 		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
-		got := fmt.Sprint(p.Moves, " ", p.Text(game.Values{}))
+		got := fmt.Sprint(p.History.Names(), " ", p.Text(game.Values{}))
 		if len(p.Detail()) > 1100 {
 			t.Errorf("%s: %d bytes of detail", tt.name, len(p.Detail()))
 		}
@@ -109,12 +109,12 @@ func TestPlay(t *testing.T) {
 		if got != tt.want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
 		}
-		chosen := len(p.Moves) - len(strings.Fields(tt.opening))
+		chosen := len(p.History.Names()) - len(strings.Fields(tt.opening))
 		asked := chosen
 		if p.Reason == referee.Late {
 			asked++ // the late move has a time, too
 		}
-		if len(p.Times) != asked || len(watched) != chosen+1 || watched[chosen] != fmt.Sprint(len(p.Moves)) {
+		if len(p.Times) != asked || len(watched) != chosen+1 || watched[chosen] != fmt.Sprint(len(p.History.Names())) {
 			t.Errorf("%s: %d times, watched %v", tt.name, len(p.Times), watched)
 		}
 	}

@@ -153,9 +153,8 @@ func (s *Standing) makePairs() {
 	}
 }
 
-// count adds a play, in which the entrant was side, and whose history is h. pair is the key of its
-// Pair.
-func (s *Standing) count(p Played, side game.Player, h *player.History, pair string) {
+// count adds a play, in which the entrant was side. pair is the key of its Pair.
+func (s *Standing) count(p Played, side game.Player, pair string) {
 	s.makePairs()
 	points := 0.0
 	switch p.Outcome {
@@ -174,7 +173,7 @@ func (s *Standing) count(p Played, side game.Player, h *player.History, pair str
 	of := s.Pairs[pair]
 	s.Pairs[pair] = Pair{of.Points + points, of.Games + 1}
 	for i, took := range p.Times {
-		if h.Mover(p.Opening+i) == side {
+		if p.History.Mover(p.Opening+i) == side {
 			s.Moves, s.Time, s.Longest = s.Moves+1, s.Time+took, max(s.Longest, took)
 		}
 	}
@@ -182,5 +181,5 @@ func (s *Standing) count(p Played, side game.Player, h *player.History, pair str
 
 // gameKey returns the key of a game that an entrant played as side.
 func gameKey(p Played, side game.Player) string {
-	return player.Side(side) + " " + strings.Join(p.Moves, " ") + " " + p.Result()
+	return player.Side(side) + " " + strings.Join(p.History.Names(), " ") + " " + p.Result()
 }

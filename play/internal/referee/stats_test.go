@@ -77,10 +77,10 @@ func TestPairs(t *testing.T) {
 	m := referee.Match{
 		Game: g, Games: 5, Openings: referee.NewOpenings(g, 2, 1, nil), Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)},
 		Report: func(p referee.Played) error {
-			if p.Opening != 2 || len(p.Times) != len(p.Moves)-2 {
+			if p.Opening != 2 || len(p.Times) != len(p.History.Names())-2 {
 				t.Errorf("%+v", p)
 			}
-			all = append(all, strings.Join(p.Moves[:2], ""))
+			all = append(all, strings.Join(p.History.Names()[:2], ""))
 			return nil
 		},
 	}

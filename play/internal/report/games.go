@@ -14,8 +14,7 @@ import (
 // A finished is a game of the tournament with what the page shows of it.
 type finished struct {
 	referee.Played
-	places    [2]int // the places of its players in the ranking, from 0
-	history   *player.History
+	places    [2]int              // the places of its players in the ranking, from 0
 	worths    []string            // the value of each position for the player to move, "" if it is not known
 	judgments []analysis.Judgment // what the Judge says of each move; empty without one
 }
@@ -29,11 +28,7 @@ func (r Report) games(rows []Row) ([]finished, error) {
 	known := make(map[game.Position]analysis.Report)
 	var all []finished
 	for _, p := range r.Played {
-		h, err := p.History(r.Game)
-		if err != nil {
-			return nil, err
-		}
-		f := finished{Played: p, places: [2]int{places[p.Players[0]], places[p.Players[1]]}, history: h}
+		f := finished{Played: p, places: [2]int{places[p.Players[0]], places[p.Players[1]]}}
 		if r.Judge != nil {
 			if err := f.judge(r.Judge, known); err != nil {
 				return nil, err
@@ -47,11 +42,11 @@ func (r Report) games(rows []Row) ([]finished, error) {
 // judge fills in the values of the positions and the judgments of the moves. Known are the reports of
 // positions of earlier games.
 func (f *finished) judge(judge func(game.Position) (analysis.Report, error), known map[game.Position]analysis.Report) error {
-	g := f.history.Game()
-	reports := make([]analysis.Report, len(f.Moves)+1)
+	g := f.History.Game()
+	reports := make([]analysis.Report, len(f.History.Names())+1)
 	f.worths = make([]string, len(reports))
 	for i := range slices.Backward(reports) { // a search keeps what it finds in later positions for earlier ones
-		at := f.history.At(i)
+		at := f.History.At(i)
 		found, ok := known[at]
 		if !ok {
 			var err error
@@ -65,14 +60,14 @@ func (f *finished) judge(judge func(game.Position) (analysis.Report, error), kno
 			f.worths[i] = found.Text(g, at)
 		}
 	}
-	f.judgments = analysis.Review(g, f.Moves, f.Opening, reports)
+	f.judgments = analysis.Review(g, f.History.Names(), f.Opening, reports)
 	return nil
 }
 
 // text describes how the game ended.
 func (f finished) text() string {
 	if !f.Fault() {
-		return f.Text(f.history.Game().Values())
+		return f.Text(f.History.Game().Values())
 	}
 	return f.Explain() + " (" + short(f.Message) + ")"
 }
@@ -165,12 +160,12 @@ func (r Report) data(rows []Row, games []finished) data {
 	drawer := drawer{&d, r.Game, make(map[game.Position]int), make(map[game.Square]int)}
 	texts := map[string]int{"": 0}
 	for _, f := range games {
-		of := played{Players: f.places, Text: f.text(), Opening: f.Opening, Moves: append([]string{}, f.Moves...), Turns: []int{}, Mistakes: []mistake{}}
-		for i := range len(f.Moves) + 1 {
-			of.Boards = append(of.Boards, drawer.number(f.history.At(i)))
+		of := played{Players: f.places, Text: f.text(), Opening: f.Opening, Moves: append([]string{}, f.History.Names()...), Turns: []int{}, Mistakes: []mistake{}}
+		for i := range len(f.History.Names()) + 1 {
+			of.Boards = append(of.Boards, drawer.number(f.History.At(i)))
 		}
-		for i := range f.Moves {
-			of.Turns = append(of.Turns, int(f.history.Mover(i)))
+		for i := range f.History.Names() {
+			of.Turns = append(of.Turns, int(f.History.Mover(i)))
 		}
 		for _, text := range f.worths {
 			if _, ok := texts[text]; !ok {
@@ -181,11 +176,11 @@ func (r Report) data(rows []Row, games []finished) data {
 		}
 		for i, j := range f.judgments {
 			if j.Mistake {
-				of.Mistakes = append(of.Mistakes, mistake{i + 1, j.Text(r.Game, f.history.At(i))})
+				of.Mistakes = append(of.Mistakes, mistake{i + 1, j.Text(r.Game, f.History.At(i))})
 			}
 		}
 		if r.Judge != nil {
-			of.Turning = analysis.TurningPoint(f.history, f.judgments, func(p game.Player) string {
+			of.Turning = analysis.TurningPoint(f.History, f.judgments, func(p game.Player) string {
 				return fmt.Sprintf("%s (%s)", player.Who(r.Game, p), f.Players[p])
 			})
 		}

@@ -104,7 +104,7 @@ func (r Report) inOrder() []referee.Played {
 // openings returns the different openings of games, as texts.
 func openings(played []referee.Played) (all []string) {
 	for _, p := range played {
-		if text := strings.Join(p.Moves[:p.Opening], " "); text != "" && !slices.Contains(all, text) {
+		if text := strings.Join(p.History.Names()[:p.Opening], " "); text != "" && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}

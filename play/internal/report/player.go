@@ -61,7 +61,7 @@ func (r Report) players(rows []Row, games []finished) []pagePlayer {
 			against.Games[side] = append(against.Games[side], link{n + 1, outcome(f.Played, s)})
 			if f.Fault() && f.Outcome == game.WinFor(s.Other()) {
 				if fault := found.Add(f.Played, n+1); fault.Count == 1 {
-					p.Kinds = append(p.Kinds, faults{fault, fmt.Sprint(f.history.Game().Picture(f.history.Position()))})
+					p.Kinds = append(p.Kinds, faults{fault, fmt.Sprint(f.History.Game().Picture(f.History.Position()))})
 				}
 			}
 			for _, took := range f.timesOf(s) {
@@ -69,7 +69,7 @@ func (r Report) players(rows []Row, games []finished) []pagePlayer {
 					p.Slowest = n + 1
 				}
 			}
-			tally := analysis.Tallies(f.history, f.judgments, f.Opening)[s]
+			tally := analysis.Tallies(f.History, f.judgments, f.Opening)[s]
 			p.Judged, p.Mistakes = p.Judged+tally.Moves-tally.Unknown, p.Mistakes+tally.Mistakes
 		}
 	}
@@ -99,7 +99,7 @@ func outcome(p referee.Played, side game.Player) string {
 // timesOf returns the times of the moves of a side.
 func (f finished) timesOf(side game.Player) (times []time.Duration) {
 	for i, took := range f.Times {
-		if f.history.Mover(f.Opening+i) == side {
+		if f.History.Mover(f.Opening+i) == side {
 			times = append(times, took)
 		}
 	}

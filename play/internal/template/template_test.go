@@ -154,7 +154,7 @@ func TestCourse(t *testing.T) {
 		if p.Reason != referee.Finished {
 			t.Error(p.Text(g.Values()))
 		}
-		passes += strings.Count(strings.Join(p.Moves, " "), game.Pass)
+		passes += strings.Count(strings.Join(p.History.Names(), " "), game.Pass)
 	}
 	if passes == 0 {
 		t.Error("no game has a pass")
@@ -210,7 +210,7 @@ func TestMachinePlayer(t *testing.T) {
 		if p.Reason == referee.Resigned || p.Fault() {
 			t.Error(p.Text(g.Values()))
 		}
-		steps += strings.Count(strings.Join(p.Moves, " "), "-")
+		steps += strings.Count(strings.Join(p.History.Names(), " "), "-")
 	}
 	if steps == 0 {
 		t.Error("no game has a step")

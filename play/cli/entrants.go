@@ -399,6 +399,25 @@ func (l *lobby) nameOf(ctx context.Context, s entrantSpec) (string, error) {
 	return p.Name(ctx), nil
 }
 
+// seat makes entrants, and asks programs for their names. A program that does not start loses its games, a table
+// that is missing is an error.
+func (l *lobby) seat(ctx context.Context, specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
+	l.askNames(ctx, specs)
+	if all, humans, err = l.entrants(specs); err != nil {
+		return nil, 0, err
+	}
+	for i, s := range specs {
+		if s.kind == "table" {
+			p, err := l.table(s.rest)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", all[i].Name, err)
+			}
+			p.Close()
+		}
+	}
+	return all, humans, nil
+}
+
 // limit returns the time per move of an entrant; 0 if unlimited.
 func (l *lobby) limit(s entrantSpec) time.Duration {
 	switch {

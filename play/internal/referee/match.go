@@ -55,10 +55,8 @@ func (m *Match) call(f func()) {
 }
 
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
-// standings of all complete games. With Until, the verdict is that on the first entrant after the
-// last complete pair of games.
-func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdict, err error) {
-	verdict = Undecided
+// standings of all complete games.
+func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].giveUp(), m.Entrants[1].giveUp()}}
 	defer both.Close()
 	for i, e := range m.Entrants {
@@ -69,7 +67,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		var opening []string
 		if m.Openings != nil {
 			if opening, err = m.Openings.At(n / 2); err != nil {
-				return standings, verdict, err
+				return standings, err
 			}
 		}
 		p, recorded := Played{}, false
@@ -80,7 +78,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		if !recorded {
 			both.begin = func(seats [2]Seat) { m.begin(n, seats) }
 			if p, err = both.Play(ctx, m.Game, m.Rules, n%2, opening); err != nil {
-				return standings, verdict, err
+				return standings, err
 			}
 		}
 		// Without an opening, a pair is what the players made of it.
@@ -99,20 +97,18 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdic
 		}
 		if m.Report != nil && !recorded {
 			if m.call(func() { err = m.Report(p) }); err != nil {
-				return standings, verdict, err
-			}
-		}
-		if m.Until > 0 && n%2 == 1 {
-			if verdict = standings[0].Decided(m.Until); verdict != Undecided {
-				break
+				return standings, err
 			}
 		}
 	}
-	return standings, verdict, nil
+	return standings, nil
 }
 
 // goesOn reports whether the match has another game after n games.
 func (m *Match) goesOn(n int, s Standing) bool {
+	if m.Until > 0 && s.Decided(m.Until) != Undecided {
+		return false
+	}
 	added := n - m.Games
 	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
 }

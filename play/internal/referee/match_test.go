@@ -34,7 +34,7 @@ func TestMatch(t *testing.T) {
 		Entrants: [2]referee.Entrant{entrant("A", plays("0")), entrant("B", plays("1"))},
 		Report:   func(p referee.Played) error { firsts = append(firsts, p.Players[0]); return nil },
 	}
-	s, _, err := m.Play(t.Context())
+	s, err := m.Play(t.Context())
 	if err != nil || fmt.Sprint(firsts) != "[A B A B A]" {
 		t.Fatal(firsts, err)
 	}
@@ -63,12 +63,12 @@ func TestMatchFaults(t *testing.T) {
 		return nil
 	}
 	const want = "[illegal false illegal false failed true failed true failed true failed true failed true failed true]"
-	s, _, err := m.Play(t.Context())
+	s, err := m.Play(t.Context())
 	if err != nil || s[0].Losses != 8 || s[0].Faults != 8 || s[1].Wins != 8 || fmt.Sprint(output) != want || made != 5 {
 		t.Error(s, err, output, made)
 	}
 	m.Entrants[0], m.Entrants[1] = m.Entrants[1], m.Entrants[0]
-	if s, _, err := m.Play(t.Context()); err != nil || s[1].Faults != 8 {
+	if s, err := m.Play(t.Context()); err != nil || s[1].Faults != 8 {
 		t.Error(s, err)
 	}
 }
@@ -85,13 +85,13 @@ func TestMatchStops(t *testing.T) {
 		}))},
 		Report: func(referee.Played) error { games++; return nil },
 	}
-	if s, _, err := m.Play(t.Context()); !errors.Is(err, player.ErrLeft) || s[0].Games() != 3 || s[1].Games() != 3 {
+	if s, err := m.Play(t.Context()); !errors.Is(err, player.ErrLeft) || s[0].Games() != 3 || s[1].Games() != 3 {
 		t.Error(s, err)
 	}
 	games = 0
 	full := errors.New("full")
 	m.Report = func(referee.Played) error { return full }
-	if s, _, err := m.Play(t.Context()); !errors.Is(err, full) || s[0].Games() != 1 {
+	if s, err := m.Play(t.Context()); !errors.Is(err, full) || s[0].Games() != 1 {
 		t.Error(s, err)
 	}
 }

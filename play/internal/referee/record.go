@@ -21,9 +21,9 @@ import (
 //	{"spec":"connectn width=3 height=3 connect=3","first":"machine:depth=3","second":"random","opening":2,
 //	"moves":["1","0","1","2","1"],"result":"first","reason":"finished","seconds":[0.0012,0.000004,0.001]}
 //
-// That of a tournament begins with a line that has only settings.
+// That of a match or tournament begins with a line that has only settings.
 type Record struct {
-	Settings string    `json:"settings,omitempty"` // what the games of a tournament depend on
+	Settings string    `json:"settings,omitempty"` // what the games of a match or tournament depend on
 	Number   int       `json:"game,omitempty"`     // from 1; not in files
 	Spec     string    `json:"spec"`
 	First    string    `json:"first"` // the names of the players
@@ -65,7 +65,7 @@ func (p Played) Record(number int) Record {
 // Write writes the line to a file of played games, in one call of w.Write.
 func (r Record) Write(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 
-// WriteSettings writes the first line of the file of a tournament.
+// WriteSettings writes the first line of the file of a match or tournament.
 func WriteSettings(w io.Writer, settings string) error {
 	return json.NewEncoder(w).Encode(map[string]string{"settings": settings})
 }

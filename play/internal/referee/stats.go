@@ -107,7 +107,7 @@ const (
 // Decided applies two sequential probability ratio tests with this confidence, as the developers of
 // chess programs use them: one compares the hypotheses that the entrant is equal to its opponent
 // and that its score is edge above a half, the other one those that it is equal and that its score
-// is edge below. The likelihoods are those of normally distributed pairs.
+// is edge below. The likelihoods are those of normally distributed pairs. Half a pair decides nothing.
 func (s Standing) Decided(confidence float64) Verdict {
 	wrong := 1 - confidence
 	accept, reject := math.Log(confidence/(wrong/2)), math.Log(wrong/(1-wrong/2))
@@ -115,6 +115,7 @@ func (s Standing) Decided(confidence float64) Verdict {
 	ratio := func(lead float64) float64 { return edge * (lead - edge/2) / (dev * dev) }
 	above, below := ratio(mean-0.5), ratio(0.5-mean)
 	switch {
+	case s.Games()%2 == 1:
 	case above >= accept:
 		return Stronger
 	case below >= accept:

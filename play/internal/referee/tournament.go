@@ -115,7 +115,7 @@ func (r *runner) play(ctx context.Context, pairs [][2]int) {
 			for pair := range matches {
 				m := r.t.Match
 				m.talk, m.Entrants = &r.talk, [2]Entrant{r.entrants[pair[0]], r.entrants[pair[1]]}
-				s, _, err := m.Play(ctx)
+				s, err := m.Play(ctx)
 				r.mu.Lock()
 				r.cross.Add(pair[0], pair[1], s)
 				r.mu.Unlock()

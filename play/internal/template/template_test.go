@@ -57,7 +57,7 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 		}},
 		{Name: "random", New: func(context.Context) (player.Player, error) { return player.NewRandom(1), nil }},
 	}, Report: func(p referee.Played) error { all = append(all, p); return nil }}
-	if _, _, err := m.Play(t.Context()); err != nil {
+	if _, err := m.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return all

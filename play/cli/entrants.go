@@ -58,15 +58,13 @@ func countError(want string, found int) error {
 
 // An entrantSpec is a player as described on a command line.
 type entrantSpec struct {
-	name    string // "": none is given
-	own     string // the name that the program gives itself
-	text    string // the complete word, without the name
-	kind    string // human, random, table, machine or program
-	rest    string // the directory, "" if none is given; or the command
-	dir     string // where the command runs; "": here
-	time    time.Duration
-	depth   int
-	level   *player.Level // nil: none is given
+	name    string       // "": none is given
+	own     string       // the name that the program gives itself
+	text    string       // the complete word, without the name
+	kind    string       // human, random, table, machine or program
+	rest    string       // the directory, "" if none is given; or the command
+	dir     string       // where the command runs; "": here
+	level   player.Level // of a machine
 	memory  int64
 	threads int
 	seed    uint64
@@ -126,56 +124,47 @@ func parseEntrant(text string) (s entrantSpec, err error) {
 	return s, nil
 }
 
-// options parses NAME=VALUE,NAME=VALUE, each name at most once.
+// options parses NAME=VALUE,NAME=VALUE.
 func (s *entrantSpec) options(list string) error {
 	known := []string{"time", "depth", "level", "memory", "threads"}
 	if s.kind == "random" {
 		known = []string{"seed"}
 	}
-	seen := make(map[string]bool)
 	for option := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(option, "=")
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("option %q: expected %s", option, strings.Join(known, "=…, ")+"=…")
 		}
-		err := errors.New("it is given twice")
-		if !seen[name] {
-			err = s.set(name, value)
-		}
-		if err != nil {
+		if err := s.set(name, value); err != nil {
 			return fmt.Errorf("option %q: %w", option, err)
 		}
-		seen[name] = true
-	}
-	if s.time > 0 && s.depth > 0 || s.level != nil && (s.time > 0 || s.depth > 0) {
-		return errors.New("time, depth and level exclude each other")
 	}
 	return nil
 }
 
 // set parses the value of an option.
 func (s *entrantSpec) set(name, value string) (err error) {
-	switch name {
-	case "seed":
+	switch {
+	case s.level != (player.Level{}) && (name == "time" || name == "depth" || name == "level"):
+		err = errors.New("time, depth and level exclude each other")
+	case name == "seed":
 		if s.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
 			err = errors.New("expected an integer of 0 or more")
 		}
 		s.seeded = true
-	case "time":
-		if s.time, err = time.ParseDuration(value); err == nil && s.time <= 0 {
+	case name == "time":
+		if s.level.Time, err = time.ParseDuration(value); err == nil && s.level.Time <= 0 {
 			err = errors.New("expected more than 0")
 		}
-	case "depth":
-		s.depth, err = wholeFrom(1, value)
-	case "level":
-		var l player.Level
-		l, err = player.ParseLevel(value)
-		s.level = &l
-	case "memory":
+	case name == "depth":
+		s.level.Depth, err = wholeFrom(1, value)
+	case name == "level":
+		s.level, err = player.ParseLevel(value)
+	case name == "memory":
 		if s.memory, err = numfmt.ParseSize(value); err == nil && s.memory == 0 {
 			err = errors.New("expected more than 0")
 		}
-	case "threads":
+	case name == "threads":
 		if s.threads, err = wholeFrom(1, value); err == nil {
 			err = checkThreads(s.threads)
 		}
@@ -423,16 +412,13 @@ func (l *lobby) limit(s entrantSpec) time.Duration {
 	switch {
 	case s.kind == "human":
 		return 0
-	case s.time > 0:
-		return s.time
-	case l.time > 0:
-		return l.time
-	case s.level != nil:
+	case s.level.Name == "" && s.level.Time > 0 || l.time == 0:
+		if s.kind == "program" || s.kind == "machine" && s.level == (player.Level{}) {
+			return cmp.Or(l.g.Info().MoveTime, time.Second)
+		}
 		return s.level.Time
-	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
-		return cmp.Or(l.g.Info().MoveTime, time.Second)
 	}
-	return 0
+	return l.time
 }
 
 // make makes a player.
@@ -445,7 +431,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "program":
 		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box, s.log)
 		if err != nil {
-			return nil, err
+			return nil, err // not a nil *Program
 		}
 		return p, nil
 	case "table":
@@ -458,19 +444,16 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	if s.threads > 0 {
 		o.Threads = s.threads
 	}
-	if s.level != nil && s.level.Perfect {
+	if s.level.Perfect {
 		if t, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
-			return player.NewLevel(*s.level, t, nil, player.Searching(l.g, o), s.seed), err
+			return player.NewLevel(s.level, t, nil, player.Searching(l.g, o), s.seed), err
 		}
 	}
 	searcher, err := search.New(l.g, o)
 	if err != nil {
 		return nil, err
 	}
-	if s.level != nil {
-		return player.NewLevel(*s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
-	}
-	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
+	return player.NewLevel(s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
 }
 
 // table returns a player that uses the table in a directory; in --data if dir is "".

@@ -41,17 +41,13 @@ func accuracyCommand(games game.Kinds) *cli.Command {
 			"                 a win is one point, a tie or draw half a point\n\n" +
 			"An illegal move, a crash, a timeout or a resignation loses all points. A position is not judged if its value\n" +
 			"is not proven, or that of the move. The player random shows which share needs no skill.",
-		Flags: accuracyFlags(),
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "positions", Usage: "number `N` of positions", Value: 1000},
+			&cli.DurationFlag{Name: "judge-time", Usage: "without a table: time of the search of each position", Value: 500 * time.Millisecond},
+			&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON"},
+		}, entrantFlags()...),
 	}, measureAccuracy)
-}
-
-func accuracyFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "positions", Usage: "number `N` of positions", Value: 1000},
-		&cli.DurationFlag{Name: "judge-time", Usage: "without a table: time of the search of each position", Value: 500 * time.Millisecond},
-		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
-		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON"},
-	}, entrantFlags()...)
 }
 
 // measureAccuracy implements play accuracy.

@@ -27,15 +27,11 @@ func bookCommand(games game.Kinds) *cli.Command {
 			"Ctrl-C stops it, and the same command goes on where it stopped: FILE.part has the values so far.\n" +
 			"play web --book FILE and play tui --book FILE show its values at once. The book of Connect 4 on 7×6 is\n" +
 			"built in.",
-		Flags: bookFlags(),
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "plies", Usage: "the last ply `N` of the book", Value: 6},
+			&cli.StringFlag{Name: "out", Usage: "the `FILE` to write; required"},
+		}, searchFlags(byDefault)...),
 	}, makeBook)
-}
-
-func bookFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "plies", Usage: "the last ply `N` of the book", Value: 6},
-		&cli.StringFlag{Name: "out", Usage: "the `FILE` to write; required"},
-	}, searchFlags(byDefault)...)
 }
 
 // bookFlag returns the flag of commands that use a book; bookOf reads it.

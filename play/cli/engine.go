@@ -28,15 +28,10 @@ func engineCommand(games game.Kinds) *cli.Command {
 		Description: aPlayerIs + programHelp + "Without a PLAYER it is\n" +
 			"machine. The game is that of the command line until the controller sets another.\n" +
 			"--template prints a player to start from: one function to fill in, and a base class that answers the commands.",
-		Flags: engineFlags(),
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, for Network cs61b: the assignment2.py or Network.java that turns a player class of that course into a program"},
+		}, entrantFlags()...),
 	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })
-}
-
-// engineFlags returns the flags of play engine.
-func engineFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, for Network cs61b: the assignment2.py or Network.java that turns a player class of that course into a program"},
-	}, entrantFlags()...)
 }
 
 // playEngine implements play engine.

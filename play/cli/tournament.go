@@ -36,13 +36,9 @@ func matchCommand(games game.Kinds) *cli.Command {
 			"In a game with cycles, the third repetition of a position is a draw, and so are 1,000 moves, unless the\n" +
 			"game sets another limit. 95% is the interval of the score over all openings, and LOS the likelihood that\n" +
 			"the player is the stronger one. Both count each opening once, because more games of it show little new.",
-		Flags: matchFlags(),
+		Flags: resultFlags(1, "number `N` of games; colours alternate",
+			&cli.StringFlag{Name: "until", Usage: "end the match when it is decided with confidence `P`, e.g. 95%, who is stronger (a sequential probability ratio test); --games is then the maximum, by default 1000"}),
 	}, func(c *cli.Context, kind game.Kind) error { return compete(c, kind, false) })
-}
-
-func matchFlags() []cli.Flag {
-	return resultFlags(1, "number `N` of games; colours alternate",
-		&cli.StringFlag{Name: "until", Usage: "end the match when it is decided with confidence `P`, e.g. 95%, who is stronger (a sequential probability ratio test); --games is then the maximum, by default 1000"})
 }
 
 func tournamentCommand(games game.Kinds) *cli.Command {
@@ -55,17 +51,13 @@ func tournamentCommand(games game.Kinds) *cli.Command {
 			"a player 400 points above another scores ten times as much. Each pair counts one extra tie, so that\n" +
 			"a player that won every game has a rating too, and each opening counts once. ± is the standard error, LOS\n" +
 			"the likelihood that the player is stronger than the next one.",
-		Flags: tournamentFlags(),
+		Flags: resultFlags(4, "number `N` of games for each pair, two of each opening; colours alternate",
+			&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`, with limits: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
+			&cli.StringFlag{Name: "unlimited", Usage: "do not limit these `THINGS` of the programs of --roster: some of memory,cpu,processes,network,files"},
+			&cli.StringFlag{Name: "against", Usage: "a gauntlet: the player `NAME` plays each other one, and these do not play each other"},
+			&cli.BoolFlag{Name: "knockout", Usage: "the loser of a match plays no more; the players named first meet last; a level match is continued for up to 8 games, then the player named first wins"},
+			&cli.IntFlag{Name: "parallel", Usage: "play `N` matches at the same time", Value: 1}),
 	}, func(c *cli.Context, kind game.Kind) error { return compete(c, kind, true) })
-}
-
-func tournamentFlags() []cli.Flag {
-	return resultFlags(4, "number `N` of games for each pair, two of each opening; colours alternate",
-		&cli.StringFlag{Name: "roster", Usage: "add the programs of `FILE`, with limits: lines of NAME,COMMAND or NAME,COMMAND,DIRECTORY"},
-		&cli.StringFlag{Name: "unlimited", Usage: "do not limit these `THINGS` of the programs of --roster: some of memory,cpu,processes,network,files"},
-		&cli.StringFlag{Name: "against", Usage: "a gauntlet: the player `NAME` plays each other one, and these do not play each other"},
-		&cli.BoolFlag{Name: "knockout", Usage: "the loser of a match plays no more; the players named first meet last; a level match is continued for up to 8 games, then the player named first wins"},
-		&cli.IntFlag{Name: "parallel", Usage: "play `N` matches at the same time", Value: 1})
 }
 
 // resultFlags returns the flags of match and tournament; games is the default of --games, more are

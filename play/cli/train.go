@@ -31,19 +31,15 @@ func trainCommand(games game.Kinds) *cli.Command {
 			"hardest. No two puzzles are the same or mirror images. Enter a move, or help, resign (show the\n" +
 			"answer) or quit. A puzzle that you did not solve comes again. --export writes the puzzles instead: FILE.csv\n" +
 			"are notes for Anki, FILE.html is a page to print.",
-		Flags: trainFlags(),
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "count", Usage: "number `N` of puzzles", Value: 10},
+			&cli.StringFlag{Name: "grade", Usage: "only puzzles of grade `N`, or of grades N-N", DefaultText: "all"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the choice of puzzles", DefaultText: "another one each time"},
+			&cli.DurationFlag{Name: "time", Usage: "search: time for the values of the moves of one position", Value: time.Second},
+			&cli.StringFlag{Name: "export", Usage: "write the puzzles to `FILE`, .csv or .html"},
+			datadir.Flag(),
+		}, searchFlags(byDefault)...),
 	}, trainOn)
-}
-
-func trainFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "count", Usage: "number `N` of puzzles", Value: 10},
-		&cli.StringFlag{Name: "grade", Usage: "only puzzles of grade `N`, or of grades N-N", DefaultText: "all"},
-		&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the choice of puzzles", DefaultText: "another one each time"},
-		&cli.DurationFlag{Name: "time", Usage: "search: time for the values of the moves of one position", Value: time.Second},
-		&cli.StringFlag{Name: "export", Usage: "write the puzzles to `FILE`, .csv or .html"},
-		datadir.Flag(),
-	}, searchFlags(byDefault)...)
 }
 
 // trainOn implements play train.

@@ -94,16 +94,15 @@ type (
 		Won                map[int][][2]int // by board
 		Games              []played
 		Judged             bool
-		Texts              []string // the values of positions, as texts; the first is ""
 	}
 	played struct {
 		Players  [2]int // in Names
 		Text     string
 		Opening  int
 		Moves    []string
-		Turns    []int // the player who makes each move
-		Boards   []int // before each move, and after the last
-		Values   []int `json:",omitempty"` // in Texts, of each of these positions
+		Turns    []int    // the player who makes each move
+		Boards   []int    // before each move, and after the last
+		Values   []string // of each of these positions, "" if it is not known; nil if none is
 		Mistakes []mistake
 		Turning  string // the turning point, if moves are judged
 	}
@@ -152,27 +151,19 @@ func (r Report) data(rows []Row, games []finished) data {
 	start := r.Game.Picture(r.Game.Start())
 	d := data{
 		Look: r.Game.Info().Look, Players: sides(r.Game), Width: len(start.Rows[0]), Above: start.Above, Below: start.Below, Left: start.Left,
-		Won: make(map[int][][2]int), Games: []played{}, Judged: r.Judge != nil, Texts: []string{""},
+		Won: make(map[int][][2]int), Games: []played{}, Judged: r.Judge != nil,
 	}
 	for _, row := range rows {
 		d.Names = append(d.Names, row.Name)
 	}
 	drawer := drawer{&d, r.Game, make(map[game.Position]int), make(map[game.Square]int)}
-	texts := map[string]int{"": 0}
 	for _, f := range games {
-		of := played{Players: f.places, Text: f.text(), Opening: f.Opening, Moves: append([]string{}, f.History.Names()...), Turns: []int{}, Mistakes: []mistake{}}
+		of := played{Players: f.places, Text: f.text(), Values: f.worths, Opening: f.Opening, Moves: append([]string{}, f.History.Names()...), Turns: []int{}, Mistakes: []mistake{}}
 		for i := range len(f.History.Names()) + 1 {
 			of.Boards = append(of.Boards, drawer.number(f.History.At(i)))
 		}
 		for i := range f.History.Names() {
 			of.Turns = append(of.Turns, int(f.History.Mover(i)))
-		}
-		for _, text := range f.worths {
-			if _, ok := texts[text]; !ok {
-				texts[text] = len(d.Texts)
-				d.Texts = append(d.Texts, text)
-			}
-			of.Values = append(of.Values, texts[text])
 		}
 		for i, j := range f.judgments {
 			if j.Mistake {

@@ -34,7 +34,7 @@ function show(n) {
   ply = Math.max(0, Math.min(n, game.Moves.length));
   const board = game.Boards[ply], now = rows(board), ended = ply === game.Moves.length;
   let text = ended ? game.Text : ply ? `${ply}. ${side(game.Turns[ply - 1])}: ${game.Moves[ply - 1]}` : 'Initial position';
-  const value = data.Texts[game.Values?.[ply] ?? 0];
+  const value = game.Values?.[ply];
   if (value && !ended) text += `\n${side(game.Turns[ply])}: ${value}`;
   element('board').replaceChildren(draw({
     picture: { rows: now, Above: data.Above, Below: data.Below, Left: data.Left, won: data.Won[board] },

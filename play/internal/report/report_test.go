@@ -192,9 +192,8 @@ func TestHTMLJudged(t *testing.T) {
 	r.Judge = func(p game.Position) (analysis.Report, error) { return z.Assess(t.Context(), p, 0) }
 	page := html(t, r)
 	var data struct {
-		Texts []string
 		Games []struct {
-			Values   []int
+			Values   []string
 			Mistakes []struct {
 				Move int
 				Text string
@@ -204,7 +203,7 @@ func TestHTMLJudged(t *testing.T) {
 	}
 	must.OK(t, json.Unmarshal([]byte(regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)[1]), &data))
 	g := data.Games[0]
-	if got := data.Texts[g.Values[5]]; got != "win in 1" {
+	if got := g.Values[5]; got != "win in 1" {
 		t.Errorf("before the last move: %s", got)
 	}
 	if len(g.Mistakes) != 1 || g.Mistakes[0].Move != 5 || !strings.Contains(g.Mistakes[0].Text, "2: win in 1 → lose in 2") {

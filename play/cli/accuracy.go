@@ -68,11 +68,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	specs, err := specsOf(c.Args().Slice())
-	if err != nil {
-		return err
-	}
-	entrants, humans, err := l.seat(ctx, specs)
+	entrants, people, err := l.seat(ctx, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -88,7 +84,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 		return command.Stopped(ctx, err)
 	}
 	rules := referee.Rules{Grace: c.Duration("grace")}
-	if humans > 0 {
+	if people[0] {
 		rules.Watch = func(h *player.History) { fmt.Fprint(c.App.ErrWriter, g.Picture(h.Position())) }
 	}
 	asker := referee.NewAsker(entrants[0], rules)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -123,32 +124,22 @@ func (e *engine) clear(g game.Game) { e.h, e.left = player.NewHistory(g), [2]tim
 // frame returns the protocol handler with the commands of a player.
 func (e *engine) frame() *gtp.Engine {
 	f := gtp.NewEngine("treereduce", cmp.Or(command.Version(), "unknown"))
-	f.Handle("game", e.game)
-	f.Handle("clear_board", words(0, 0, "no argument", func([]string) (string, error) {
+	f.Handle("game", 0, math.MaxInt, "a spec", e.game)
+	f.Handle("clear_board", 0, 0, "no argument", func([]string) (string, error) {
 		e.clear(e.h.Game())
 		return "", nil
-	}))
-	f.Handle("play", words(2, 2, "a side and a move", e.play))
-	f.Handle("genmove", words(1, 1, "a side", e.genmove))
-	f.Handle("undo", words(0, 0, "no argument", func([]string) (string, error) {
+	})
+	f.Handle("play", 2, 2, "a side and a move", e.play)
+	f.Handle("genmove", 1, 1, "a side", e.genmove)
+	f.Handle("undo", 0, 0, "no argument", func([]string) (string, error) {
 		if !e.h.Undo() {
 			return "", errors.New("cannot undo")
 		}
 		return "", nil
-	}))
-	f.Handle("time_left", words(2, 3, "a side, seconds, and a number of moves", e.timeLeft))
-	f.Handle("showboard", words(0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil }))
+	})
+	f.Handle("time_left", 2, 3, "a side, seconds, and a number of moves", e.timeLeft)
+	f.Handle("showboard", 0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil })
 	return f
-}
-
-// words wraps a handler that takes least to most arguments; what describes them in errors.
-func words(least, most int, what string, h gtp.Handler) gtp.Handler {
-	return func(args []string) (string, error) {
-		if len(args) < least || len(args) > most {
-			return "", fmt.Errorf("syntax error: expected %s, found %q", what, strings.Join(args, " "))
-		}
-		return h(args)
-	}
 }
 
 // game returns the current game, or starts another one.

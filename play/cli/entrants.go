@@ -296,25 +296,13 @@ func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 	return l, nil
 }
 
-// specsOf parses words that describe players.
-func specsOf(words []string) (specs []entrantSpec, err error) {
-	for _, word := range words {
-		s, err := parseNamed(word)
-		if err != nil {
-			return nil, command.Usagef("%w", err)
-		}
-		specs = append(specs, s)
-	}
-	return specs, nil
-}
-
 // entrants makes entrants. A player without a name is called by its words, or by the name that its program
 // gives itself, see askNames; those with equal words get numbers.
-func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
+func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, err error) {
 	taken := make(map[string]bool)
 	for _, s := range specs {
 		if s.name != "" && taken[s.name] {
-			return nil, 0, command.Usagef("name %q: two players have it", s.name)
+			return nil, command.Usagef("name %q: two players have it", s.name)
 		}
 		taken[s.name] = true
 	}
@@ -336,9 +324,6 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 		own[s.own]++
 	}
 	for i, s := range specs {
-		if s.kind == "human" {
-			humans++
-		}
 		if !s.seeded {
 			s.seed = l.seed + uint64(i) + 1
 		}
@@ -347,12 +332,12 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 		}
 		if s.kind == "program" {
 			if s.log, err = l.logs.begin(i, names[i]); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 		}
 		all = append(all, referee.Entrant{Name: names[i], Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
 	}
-	return all, humans, nil
+	return all, nil
 }
 
 // askNames asks the programs that have no name for the one that they give themselves.
@@ -388,18 +373,28 @@ func (l *lobby) nameOf(ctx context.Context, s entrantSpec) (string, error) {
 	return p.Name(ctx), nil
 }
 
-// seat makes entrants, and asks programs for their names. A program that does not start loses its games, a table
-// that is missing is an error.
-func (l *lobby) seat(ctx context.Context, specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
+// seat makes the entrants that words describe, and more, and asks programs for their names. A program that does not start
+// loses its games, a table that is missing is an error.
+func (l *lobby) seat(ctx context.Context, words []string, more ...entrantSpec) (all []referee.Entrant, humans []bool, err error) {
+	var specs []entrantSpec
+	for _, word := range words {
+		s, err := parseNamed(word)
+		if err != nil {
+			return nil, nil, command.Usagef("%w", err)
+		}
+		specs = append(specs, s)
+	}
+	specs = append(specs, more...)
 	l.askNames(ctx, specs)
-	if all, humans, err = l.entrants(specs); err != nil {
-		return nil, 0, err
+	if all, err = l.entrants(specs); err != nil {
+		return nil, nil, err
 	}
 	for i, s := range specs {
+		humans = append(humans, s.kind == "human")
 		if s.kind == "table" {
 			p, err := l.table(s.rest)
 			if err != nil {
-				return nil, 0, fmt.Errorf("%s: %w", all[i].Name, err)
+				return nil, nil, fmt.Errorf("%s: %w", all[i].Name, err)
 			}
 			p.Close()
 		}

@@ -95,7 +95,7 @@ func TestNameOfSecondStart(t *testing.T) {
 	specs := []entrantSpec{{text: "program:a", kind: "program", rest: answers}, {text: "program:b", kind: "program", rest: "[ -e " + started + " ] || { : >" + started + "; exit 1; }; " + answers}}
 	l := &lobby{g: must.Get(connectn.New(3, 3, 3))(t)}
 	l.askNames(t.Context(), specs)
-	all, _, err := l.entrants(specs)
+	all, err := l.entrants(specs)
 	if err != nil || all[0].Name != "program:a" || all[1].Name != "program:b" {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -120,7 +120,7 @@ func TestNames(t *testing.T) {
 		{[]entrantSpec{called("x"), program("x")}, "x|program:x"},
 		{[]entrantSpec{called("x"), called("x")}, `name "x": two players have it`},
 	} {
-		all, _, err := new(lobby).entrants(tt.specs)
+		all, err := new(lobby).entrants(tt.specs)
 		var names []string
 		for _, e := range all {
 			names = append(names, e.Name)

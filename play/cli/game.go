@@ -67,11 +67,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if err != nil {
 		return err
 	}
-	specs, err := specsOf(words)
-	if err != nil {
-		return err
-	}
-	entrants, _, err := l.entrants(specs)
+	entrants, people, err := l.seat(ctx, words)
 	if err != nil {
 		return err
 	}
@@ -80,7 +76,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	}
 	r := reviewer{options: l.options, data: l.data, notices: l.notices}
 	defer r.close()
-	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool{specs[0].kind == "human", specs[1].kind == "human"}, Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
+	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool(people), Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
 		Analyzer: func() (*analysis.Analyzer, error) { err := r.prepare(g); return r.analyzer, err }}
 	err = t.Play(ctx, g)
 	if err == io.EOF || err == player.ErrLeft {

@@ -70,7 +70,7 @@ func TestGameOfTable(t *testing.T) {
 		t.Errorf("without a board: %s", again)
 	}
 	for line, want := range map[string]string{
-		"quickcross --width 4 --data " + dir + " table random": "play: table: " + dir + "/table: of another game: ",
+		"quickcross --width 4 --data " + dir + " table random": "play: table: table: " + dir + "/table: of another game: ",
 		"connectn --data " + dir + "/nothing table random":     "play: table: ",
 	} {
 		if status, stdout, stderr := runLine(some(), line, ""); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,15 +54,15 @@ func (a *arena) end(ctx context.Context, playing error, cross referee.Cross) err
 
 // write writes the files of --csv and --html.
 func (a *arena) write(ctx context.Context, cross referee.Cross) error {
-	r := report.Report{
-		Game: a.Match.Game, Cross: cross, Title: a.c.String("title"), Date: a.begun, Settings: a.described(), Note: a.summary(), Played: a.all,
-	}
-	if a.table != nil {
+	r := report.Report{Game: a.Match.Game, Cross: cross, Title: a.c.String("title"), Date: a.begun, Note: a.summary(), Played: a.all}
+	values := "none"
+	if review := a.c.Duration("review"); a.table != nil {
 		defer a.table.Close()
+		values, r.Judge = "from the game's table", a.judge(ctx)
+	} else if review > 0 {
+		values, r.Judge = fmt.Sprintf("from searches of %v in all", review), a.judge(ctx)
 	}
-	if a.table != nil || a.c.Duration("review") > 0 {
-		r.Judge = a.judge(ctx)
-	}
+	r.Settings = append(a.settings(), [2]string{"Values", values})
 	return cmp.Or(writeFile("csv", a.c.String("csv"), r.CSV), writeFile("html", a.c.String("html"), r.HTML))
 }
 
@@ -102,27 +101,23 @@ func (a *arena) form() string {
 	return "each against each"
 }
 
-// described returns the settings for people, by name.
-func (a *arena) described() [][2]string {
-	var limits []string // the different times per move
+// settings returns what the games depend on, by name; the first is the seed.
+func (a *arena) settings() [][2]string {
+	var players []string
 	for _, e := range a.Entrants {
-		limit := "none"
+		limit := "no limit"
 		if e.Limit > 0 {
-			limit = fmt.Sprintf("%v", e.Limit)
+			limit = e.Limit.String()
 		}
-		if !slices.Contains(limits, limit) {
-			limits = append(limits, limit)
-		}
+		players = append(players, fmt.Sprintf("%s (%s)", e.Name, limit))
 	}
-	values := "none"
-	if review := a.c.Duration("review"); a.table != nil {
-		values = "from the game's table"
-	} else if review > 0 {
-		values = fmt.Sprintf("from searches of %v in all", review)
+	plies := "automatic"
+	if n := a.c.Int("openings"); n != referee.AutoPlies {
+		plies = strconv.Itoa(n)
 	}
 	return [][2]string{
-		{"Form", a.form()}, {"Game", a.Match.Game.Spec()}, {"Games of each pair", strconv.Itoa(a.Match.Games)}, {"Time per move", strings.Join(limits, ", ")},
-		{"Grace", a.Match.Rules.Grace.String()}, {"Seed", strconv.FormatUint(a.lobby.seed, 10)}, {"Values", values},
+		{"Seed", strconv.FormatUint(a.lobby.seed, 10)}, {"Form", a.form()}, {"Game", a.Match.Game.Spec()}, {"Games of each pair", strconv.Itoa(a.Match.Games)},
+		{"Moves of an opening", plies}, {"Grace", a.Match.Rules.Grace.String()}, {"Players, with the time per move", strings.Join(players, ", ")},
 	}
 }
 

@@ -168,17 +168,15 @@ func (a *arena) prepare(ctx context.Context, kind game.Kind) error {
 	if a.lobby, err = newLobby(ctx, c, g, console); err != nil {
 		return err
 	}
-	specs, err := specsOf(words)
-	if err != nil {
-		return err
-	}
 	if err := a.lobby.keepApart(ctx, c.String("roster"), roster); err != nil {
 		return command.Stopped(ctx, fmt.Errorf("--roster: %w", err))
 	}
-	humans := 0
-	if a.Entrants, humans, err = a.lobby.seat(ctx, append(specs, roster...)); err != nil {
+	entrants, people, err := a.lobby.seat(ctx, words, roster...)
+	if err != nil {
 		return err
 	}
+	human := slices.Contains(people, true)
+	a.Entrants = entrants
 	a.Parallel = c.Int("parallel")
 	a.Match = referee.Match{
 		Game: g, Games: c.Int("games"), Rules: referee.Rules{Grace: c.Duration("grace")}, Report: a.report,
@@ -187,7 +185,7 @@ func (a *arena) prepare(ctx context.Context, kind game.Kind) error {
 	if err := a.setForm(); err != nil {
 		return err
 	}
-	if quiet := c.Bool("quiet"); humans > 0 || !a.tournament && a.Match.Games == 1 && !quiet && !c.Bool("json") {
+	if quiet := c.Bool("quiet"); human || !a.tournament && a.Match.Games == 1 && !quiet && !c.Bool("json") {
 		a.Match.Rules.Watch = func(h *player.History) { lines.Show(console, h, a.players, !quiet) }
 	}
 	if a.Match.Rules.Watch != nil && a.Parallel > 1 {
@@ -201,7 +199,7 @@ func (a *arena) prepare(ctx context.Context, kind game.Kind) error {
 	if err := a.open(kind); err != nil {
 		return err
 	}
-	if plies := c.Int("openings"); plies != 0 && !(humans > 0 && plies == referee.AutoPlies) {
+	if plies := c.Int("openings"); plies != 0 && !(human && plies == referee.AutoPlies) {
 		even, err := stillOpen(g)
 		if err != nil {
 			return err
@@ -270,26 +268,12 @@ func (a *arena) open(kind game.Kind) error {
 	case again:
 		err = a.resume(game.Kinds{kind})
 	default:
-		err = referee.WriteSettings(f, fmt.Sprintf("seed=%d %s", a.lobby.seed, a.settings()))
+		err = referee.WriteSettings(f, a.settings())
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	return nil
-}
-
-// settings returns what the games depend on besides the seed, as one line.
-func (a *arena) settings() string {
-	var players []string
-	for _, e := range a.Entrants {
-		players = append(players, fmt.Sprintf("%q %v", e.Name, e.Limit))
-	}
-	openings := "auto"
-	if plies := a.c.Int("openings"); plies != referee.AutoPlies {
-		openings = strconv.Itoa(plies)
-	}
-	return fmt.Sprintf("%s games=%d openings=%s grace=%v players=%s form=%q",
-		a.Match.Game.Spec(), a.Match.Games, openings, a.Match.Rules.Grace, strings.Join(players, ", "), a.form())
 }
 
 // resume reads the games of the saved file, and removes an incomplete one at its end. Without --seed, the seed is that of
@@ -304,18 +288,18 @@ func (a *arena) resume(known game.Kinds) error {
 	if err != nil {
 		return err
 	}
-	seed, rest, _ := strings.Cut(found, " ")
-	if now := a.settings(); rest != now {
-		return fmt.Errorf("%s is of another match or tournament: expected %q, found %q", name, now, rest)
+	now := a.settings()
+	if len(found) != len(now) || !slices.Equal(found[1:], now[1:]) {
+		return fmt.Errorf("%s is of another match or tournament: expected %q, found %q", name, now, found)
 	}
-	n, err := strconv.ParseUint(strings.TrimPrefix(seed, "seed="), 10, 64)
-	if err != nil || a.lobby.seeded && n != a.lobby.seed {
-		return fmt.Errorf("%s: expected seed=%d, found %q", name, a.lobby.seed, seed)
+	seed, err := strconv.ParseUint(found[0][1], 10, 64)
+	if err != nil || a.lobby.seeded && seed != a.lobby.seed {
+		return fmt.Errorf("%s: expected the seed %d, found %q", name, a.lobby.seed, found[0][1])
 	}
 	if length < len(text) {
 		a.lobby.notices.Printf("%s: the last game is incomplete, and is played again", name)
 	}
-	a.lobby.seed, a.recorded, a.Match.Recorded = n, games, a.replay
+	a.lobby.seed, a.recorded, a.Match.Recorded = seed, games, a.replay
 	return a.saved.Truncate(int64(length))
 }
 

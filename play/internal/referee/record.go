@@ -23,19 +23,19 @@ import (
 //
 // That of a match or tournament begins with a line that has only settings.
 type Record struct {
-	Settings string    `json:"settings,omitempty"` // what the games of a match or tournament depend on
-	Number   int       `json:"game,omitempty"`     // from 1; not in files
-	Spec     string    `json:"spec"`
-	First    string    `json:"first"` // the names of the players
-	Second   string    `json:"second"`
-	Opening  int       `json:"opening"` // number of moves that were given
-	Moves    []string  `json:"moves"`
-	Result   string    `json:"result"` // see Played.Result
-	Reason   string    `json:"reason"`
-	Place    string    `json:"place,omitempty"` // these three describe the fault of the loser, see Played
-	Did      string    `json:"did,omitempty"`
-	Message  string    `json:"message,omitempty"`
-	Seconds  []float64 `json:"seconds,omitempty"` // Played.Times
+	Settings [][2]string `json:"settings,omitempty"` // what the games of a match or tournament depend on, by name
+	Number   int         `json:"game,omitempty"`     // from 1; not in files
+	Spec     string      `json:"spec"`
+	First    string      `json:"first"` // the names of the players
+	Second   string      `json:"second"`
+	Opening  int         `json:"opening"` // number of moves that were given
+	Moves    []string    `json:"moves"`
+	Result   string      `json:"result"` // see Played.Result
+	Reason   string      `json:"reason"`
+	Place    string      `json:"place,omitempty"` // these three describe the fault of the loser, see Played
+	Did      string      `json:"did,omitempty"`
+	Message  string      `json:"message,omitempty"`
+	Seconds  []float64   `json:"seconds,omitempty"` // Played.Times
 }
 
 // outcomes are the words for the outcomes.
@@ -66,14 +66,14 @@ func (p Played) Record(number int) Record {
 func (r Record) Write(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 
 // WriteSettings writes the first line of the file of a match or tournament.
-func WriteSettings(w io.Writer, settings string) error {
-	return json.NewEncoder(w).Encode(map[string]string{"settings": settings})
+func WriteSettings(w io.Writer, settings [][2]string) error {
+	return json.NewEncoder(w).Encode(map[string][][2]string{"settings": settings})
 }
 
 // A Reader reads a file of played games and replays each: the moves must be legal, and the
 // result must be the one that they lead to.
 type Reader struct {
-	Settings string // those before the last game that was read, if any
+	Settings [][2]string // those before the last game that was read, if any
 
 	source string // for errors
 	in     *bufio.Reader
@@ -105,7 +105,7 @@ func (r *Reader) Next() (p Played, err error) {
 		if err := json.Unmarshal(text, &record); err != nil {
 			return p, fmt.Errorf("%s:%d: expected a line of JSON: %w", r.source, r.line, err)
 		}
-		if record.Settings != "" {
+		if record.Settings != nil {
 			r.Settings = record.Settings
 			continue
 		}
@@ -119,7 +119,7 @@ func (r *Reader) Next() (p Played, err error) {
 // ReadAll returns the settings and the games of a file that is being written: if its last line
 // is incomplete, because the writer was stopped, it is not among them. Length is the length of
 // the text up to there.
-func ReadAll(text []byte, source string, parse func(spec string) (game.Game, error)) (settings string, games []Played, length int, err error) {
+func ReadAll(text []byte, source string, parse func(spec string) (game.Game, error)) (settings [][2]string, games []Played, length int, err error) {
 	length = bytes.LastIndexByte(text, '\n') + 1
 	for r := NewReader(bytes.NewReader(text[:length]), source, parse); ; {
 		p, err := r.Next()
@@ -127,7 +127,7 @@ func ReadAll(text []byte, source string, parse func(spec string) (game.Game, err
 			return r.Settings, games, length, nil
 		}
 		if err != nil {
-			return "", nil, 0, err
+			return nil, nil, 0, err
 		}
 		games = append(games, p)
 	}

@@ -135,13 +135,13 @@ func TestRecordRefuses(t *testing.T) {
 // the settings; and that what is written after them makes a valid file.
 func TestReadAll(t *testing.T) {
 	var b strings.Builder
-	must.OK(t, referee.WriteSettings(&b, "seed=1"))
+	must.OK(t, referee.WriteSettings(&b, [][2]string{{"Seed", "1"}}))
 	heading := b.Len()
 	text := b.String() + written(t, samples(t)...)
 	for end := heading; end <= len(text); end++ {
 		settings, games, length, err := referee.ReadAll([]byte(text[:end]), "file", all.Kinds().Parse)
-		if want := strings.Count(text[heading:end], "\n"); err != nil || settings != "seed=1" || len(games) != want || length > end {
-			t.Fatalf("%q: %q, %d games, length %d, %v, want %d games", text[:end], settings, len(games), length, err, want)
+		if want := strings.Count(text[heading:end], "\n"); err != nil || fmt.Sprint(settings) != "[[Seed 1]]" || len(games) != want || length > end {
+			t.Fatalf("%q: %v, %d games, length %d, %v, want %d games", text[:end], settings, len(games), length, err, want)
 		}
 		if again, err := read(text[:length] + written(t, samples(t)[0])); err != nil || len(again) != len(games)+1 {
 			t.Fatalf("%q: %d games, %v", text[:length], len(again), err)

@@ -57,7 +57,7 @@ func (m *Match) call(f func()) {
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
 // standings of all complete games.
 func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
-	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].giveUp(), m.Entrants[1].giveUp()}}
+	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].GiveUp(), m.Entrants[1].GiveUp()}}
 	defer both.Close()
 	for i, e := range m.Entrants {
 		standings[i].Name = e.Name
@@ -175,9 +175,9 @@ func (t *Pairing) Close() {
 // maxStarts is how often in a row an entrant may fail to start before it is not started any more.
 const maxStarts = 3
 
-// giveUp returns e with a New that is safe for concurrent use, and makes a player that fails if the player cannot be made; after maxStarts
+// GiveUp returns e with a New that is safe for concurrent use, and makes a player that fails if the player cannot be made; after maxStarts
 // errors in a row at once: a program may take 30 s to fail.
-func (e Entrant) giveUp() Entrant {
+func (e Entrant) GiveUp() Entrant {
 	var mu sync.Mutex
 	failures, last, begin := 0, error(nil), e.New
 	e.New = func(ctx context.Context) (player.Player, error) {

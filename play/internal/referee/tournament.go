@@ -86,7 +86,7 @@ func (t *Tournament) Play(parent context.Context) (Cross, error) {
 	c := NewCross(t.Entrants)
 	r := &runner{t: t, cross: &c, cancel: cancel}
 	for _, e := range t.Entrants {
-		r.entrants = append(r.entrants, e.giveUp())
+		r.entrants = append(r.entrants, e.GiveUp())
 	}
 	if t.Knockout {
 		r.knockout(ctx)

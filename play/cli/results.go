@@ -14,7 +14,6 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
@@ -66,23 +65,28 @@ func (a *arena) write(ctx context.Context, cross referee.Cross) error {
 	return cmp.Or(writeFile("csv", a.c.String("csv"), r.CSV), writeFile("html", a.c.String("html"), r.HTML))
 }
 
-// judge returns a function that finds what is known of a position of the games: from the table, or by a search. All searches
-// share the time of --review; when it is over, or ctx ends, the opening book alone is asked.
-func (a *arena) judge(ctx context.Context) func(game.Position) (analysis.Report, error) {
-	g := a.Match.Game
-	analyzer := analysis.New(g, a.table, book.Embedded(g), a.lobby.options)
-	left := 0
+// judge returns a function that reviews a game: by the table, or by a search. All searches share the time of --review; when it
+// is over, or ctx ends, no game is reviewed.
+func (a *arena) judge(ctx context.Context) func(referee.Played) ([]analysis.Judgment, error) {
+	analyzer, left := analysis.New(a.Match.Game, a.table, book.Embedded(a.Match.Game), a.lobby.options), 0
 	for _, p := range a.all {
-		left += len(p.History.Names()) + 1
+		left += len(p.History.Positions())
 	}
 	end := time.Now().Add(a.c.Duration("review"))
-	return func(p game.Position) (analysis.Report, error) {
-		limit := time.Until(end) / time.Duration(max(1, left))
-		left--
-		if a.table == nil && g.Primitive(p) == 0 && (limit <= 0 || ctx.Err() != nil) {
-			return analyzer.Begin(p), nil
+	if a.table != nil {
+		ctx = context.Background()
+	}
+	return func(p referee.Played) ([]analysis.Judgment, error) {
+		limit := time.Until(end) / time.Duration(left)
+		left -= len(p.History.Positions())
+		if a.table == nil && limit <= 0 {
+			return nil, nil
 		}
-		return analyzer.Assess(context.Background(), p, limit)
+		judgments, err := analyzer.Judge(ctx, p.History, p.Opening, limit)
+		if ctx.Err() != nil {
+			return nil, nil
+		}
+		return judgments, err
 	}
 }
 

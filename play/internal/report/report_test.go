@@ -189,7 +189,9 @@ func TestHTMLJudged(t *testing.T) {
 		History: history(t, r.Game, strings.Fields("0 1 0 1 2 1")), Players: [2]string{"C", "B, \"x\""}, Opening: 2, Outcome: game.SecondWins, Times: make([]time.Duration, 4),
 	}}
 	z := analysis.New(r.Game, solved.Table(t, r.Game), nil, search.Options{})
-	r.Judge = func(p game.Position) (analysis.Report, error) { return z.Assess(t.Context(), p, 0) }
+	r.Judge = func(p referee.Played) ([]analysis.Judgment, error) {
+		return z.Judge(t.Context(), p.History, p.Opening, 0)
+	}
 	page := html(t, r)
 	var data struct {
 		Games []struct {

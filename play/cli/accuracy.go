@@ -86,7 +86,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	}
 	exam := accuracy.Exam{Entrant: entrants[0], Rules: referee.Rules{Grace: c.Duration("grace")}, Analyzer: analysis.New(g, t, book.Embedded(g), l.options), Limit: c.Duration("judge-time")}
 	if people[0] {
-		exam.Rules.Watch = func(h *player.History) { fmt.Fprint(c.App.ErrWriter, g.Picture(h.Position())) }
+		exam.Rules.Watch = func(p referee.Played) { fmt.Fprint(c.App.ErrWriter, g.Picture(p.History.Position())) }
 	}
 	return m.run(ctx, c, exam)
 }

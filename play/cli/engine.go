@@ -101,17 +101,12 @@ type engine struct {
 
 // take starts a game. If that fails, the previous game continues.
 func (e *engine) take(g game.Game) error {
-	if e.player != nil {
-		e.player.Close() // first: the memory may not suffice for two search tables
-	}
 	p, limit, err := e.sit(g)
 	if err != nil {
-		if e.h != nil {
-			if old, limit, failed := e.sit(e.h.Game()); failed == nil {
-				e.player, e.limit = old, limit
-			}
-		}
 		return err
+	}
+	if e.player != nil {
+		e.player.Close()
 	}
 	e.player, e.limit = p, limit
 	e.clear(g)

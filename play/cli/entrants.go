@@ -228,11 +228,6 @@ func newLobby(ctx context.Context, c *cli.Context, g game.Game, out io.Writer) (
 		accept := "leave the options out"
 		if c.IsSet("roster") {
 			accept = "accept that with --unlimited " + strings.Join(append(failed.Names, unlimitedOf(c)...), ",")
-			for _, f := range limitFlags {
-				if c.IsSet(f.flag) && slices.Contains(failed.Names, f.limit) {
-					accept += ", without --" + f.flag
-				}
-			}
 		}
 		return nil, fmt.Errorf("%w; or %s", err, accept)
 	} else if err != nil {
@@ -259,23 +254,11 @@ func unlimitedOf(c *cli.Context) []string {
 	return strings.Split(c.String("unlimited"), ",")
 }
 
-// limitFlags are the flags that set limits, and the names of these.
-var limitFlags = []struct{ flag, limit string }{{"memory-limit", "memory"}, {"cpu-limit", "cpu"}, {"no-network", "network"}, {"read-only", "files"}}
-
-// limitsOf reads the flags that limit programs. With a roster, all limits are set that --unlimited does not
-// name.
+// limitsOf reads the flags that limit programs. With a roster, all limits are set. --unlimited switches off those that it names.
 func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 	roster := c.IsSet("roster")
 	if roster {
-		off := unlimitedOf(c)
-		if l, err = sandbox.Default.Without(off); err != nil {
-			return l, command.Usagef("--unlimited %w", err)
-		}
-		for _, f := range limitFlags {
-			if c.IsSet(f.flag) && slices.Contains(off, f.limit) {
-				return l, command.Usagef("--%s and --unlimited %s exclude each other", f.flag, f.limit)
-			}
-		}
+		l = sandbox.Default
 	} else if c.IsSet("unlimited") {
 		return l, command.Usagef("--unlimited: only the programs of a --roster are limited without it")
 	}
@@ -292,6 +275,9 @@ func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 	l.NoNetwork, l.ReadOnly = l.NoNetwork || c.Bool("no-network"), l.ReadOnly || c.Bool("read-only")
 	if !roster && (l.Memory > 0 || l.CPU > 0) {
 		l.Processes = sandbox.MaxProcesses
+	}
+	if l, err = l.Without(unlimitedOf(c)); err != nil {
+		return l, command.Usagef("--unlimited %w", err)
 	}
 	return l, nil
 }

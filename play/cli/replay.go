@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/play/internal/lines"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
@@ -34,7 +35,16 @@ func replayCommand(games game.Kinds) *cli.Command {
 func replay(c *cli.Context, games game.Kinds) error {
 	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played) error {
 		if c.Bool("boards") {
-			printBoards(out, p)
+			shown := p
+			shown.History = player.NewHistory(p.History.Game())
+			fmt.Fprintln(out, shown.History.Game().Spec())
+			lines.Show(out, shown, true)
+			for _, name := range p.History.Names() {
+				if err := shown.History.Play(name); err != nil {
+					return err
+				}
+				lines.Show(out, shown, true)
+			}
 		}
 		_, err := fmt.Fprintln(out, gameLine(n, p))
 		return err
@@ -83,18 +93,5 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 		if err := do(ctx, out, n, p); err != nil {
 			return err
 		}
-	}
-}
-
-// printBoards prints a game move by move.
-func printBoards(out io.Writer, p referee.Played) {
-	h, g := p.History, p.History.Game()
-	fmt.Fprintf(out, "%s\n%s", g.Spec(), g.Picture(h.At(0)))
-	for i, name := range h.Names() {
-		given := ""
-		if i < p.Opening {
-			given = " (opening)"
-		}
-		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, h.Mover(i)), p.Players[h.Mover(i)], name, given, g.Picture(h.At(i+1)))
 	}
 }

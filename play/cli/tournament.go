@@ -19,7 +19,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/play/internal/lines"
-	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/report"
 	"github.com/treereduce/treereduce/search"
@@ -130,7 +129,6 @@ type arena struct {
 	stopped    bool             // before all games were played
 	saved      *os.File
 	out        io.Writer
-	players    [2]string // of the current game
 }
 
 // prepare reads the flags and the players of the command line and of the roster, and opens the files.
@@ -180,13 +178,12 @@ func (a *arena) prepare(ctx context.Context, kind game.Kind) error {
 	a.Parallel = c.Int("parallel")
 	a.Match = referee.Match{
 		Game: g, Games: c.Int("games"), Rules: referee.Rules{Grace: c.Duration("grace")}, Report: a.report,
-		Begin: func(players [2]string) { a.players = players },
 	}
 	if err := a.setForm(); err != nil {
 		return err
 	}
 	if quiet := c.Bool("quiet"); human || !a.tournament && a.Match.Games == 1 && !quiet && !c.Bool("json") {
-		a.Match.Rules.Watch = func(h *player.History) { lines.Show(console, h, a.players, !quiet) }
+		a.Match.Rules.Watch = func(p referee.Played) { lines.Show(console, p, !quiet) }
 	}
 	if a.Match.Rules.Watch != nil && a.Parallel > 1 {
 		return command.Usagef("--parallel %d: a human plays one game at a time", a.Parallel)

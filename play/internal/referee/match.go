@@ -37,9 +37,7 @@ type Match struct {
 	// Recorded returns a game of these players with this opening that was played before, so that
 	// it is not played again. It may be nil.
 	Recorded func(players [2]string, opening []string) (Played, bool)
-	// Begin is called before each game with the names of First and Second, Report after it
-	// with the result; either may be nil. An error of Report ends the match.
-	Begin  func(players [2]string)
+	// Report is called after each game with the result; it may be nil. Its error ends the match.
 	Report func(p Played) error
 
 	talk *sync.Mutex // is held while one of the functions is called; nil: no other match calls them
@@ -62,7 +60,6 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 	for i, e := range m.Entrants {
 		standings[i].Name = e.Name
 	}
-	pair := "" // the key of the current Pair
 	for n := 0; m.goesOn(n, standings[0]); n++ {
 		var opening []string
 		if m.Openings != nil {
@@ -76,21 +73,14 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 			m.call(func() { p, recorded = m.Recorded(names, opening) })
 		}
 		if !recorded {
-			both.begin = func(seats [2]Seat) { m.begin(n, seats) }
+			both.begin = func(seats [2]Seat) { begin(n, seats) }
 			if p, err = both.Play(ctx, m.Game, m.Rules, n%2, opening); err != nil {
 				return standings, err
 			}
 		}
-		// Without an opening, a pair is what the players made of it.
-		if key := gameKey(p, game.Player(n%2)); len(opening) > 0 {
-			pair = fmt.Sprint(opening)
-		} else if n%2 == 0 {
-			pair = key
-		} else {
-			for i := range standings {
-				standings[i].moveInto(pair, pair+"\n"+key)
-			}
-			pair += "\n" + key
+		pair := fmt.Sprint(opening)
+		if len(opening) == 0 { // then copies of a game are one
+			pair = fmt.Sprint(n%2, p.History.Names(), p.Result())
 		}
 		for i := range standings {
 			standings[i].count(p, game.Player((i+n)%2), pair)
@@ -117,15 +107,11 @@ func (m *Match) goesOn(n int, s Standing) bool {
 type header interface{ Head(line string) }
 
 // begin begins game n.
-func (m *Match) begin(n int, seats [2]Seat) {
-	names := [2]string{seats[0].Name, seats[1].Name}
+func begin(n int, seats [2]Seat) {
 	for _, s := range seats {
 		if h, ok := s.Player.(header); ok {
-			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", names[0], names[1], n+1))
+			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", seats[0].Name, seats[1].Name, n+1))
 		}
-	}
-	if m.Begin != nil {
-		m.call(func() { m.Begin(names) })
 	}
 }
 

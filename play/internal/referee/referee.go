@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -59,8 +58,8 @@ type Seat struct {
 
 // Rules are the conditions of a play in addition to the rules of the game.
 type Rules struct {
-	Grace time.Duration         // beyond the limit of a move, see DefaultGrace
-	Watch func(*player.History) // receives the history at the start and after each move; may be nil
+	Grace time.Duration // beyond the limit of a move, see DefaultGrace
+	Watch func(Played)  // receives the play at the start and after each move; may be nil
 }
 
 // Played is a game that was played.
@@ -134,24 +133,15 @@ func placeOf(h *player.History) string {
 	return fmt.Sprintf("move %d, %s at %q", len(h.Names())+1, player.Side(h.Turn()), h.Game().AppendText(nil, h.Position()))
 }
 
-// itsMove matches the message of a program that reports the illegal move that it has chosen, as the templates do.
-var itsMove = regexp.MustCompile(`(?: it returned|: choose returned) ("(?:[^"\\]|\\.)*"|[^", ]+)(?:, expected one of [^,]*)?$`)
-
 // didOf returns the Did of a player whose fault is err. If it has chosen a move, which is not legal, name is that move.
 func didOf(err error, name string, chosen bool) string {
-	if failure := new(player.Failure); !chosen && !errors.Is(err, player.ErrIllegal) {
-		if errors.As(err, &failure) {
+	if !chosen {
+		if failure := new(player.Failure); errors.As(err, &failure) && !errors.Is(err, player.ErrIllegal) {
 			return failure.Did
 		}
 		return ""
 	}
 	shown := name
-	if found := itsMove.FindStringSubmatch(err.Error()); !chosen {
-		if found == nil {
-			return ""
-		}
-		shown = strings.Trim(found[1], `"'`)
-	}
 	if quoted := player.Quoted(shown); shown == "" || quoted != `"`+shown+`"` || strings.Contains(shown, " ") {
 		shown = quoted
 	}
@@ -194,7 +184,9 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 	}
 	watch := func() {
 		if r.Watch != nil {
-			r.Watch(h.Clone())
+			now := p
+			now.History = h.Clone()
+			r.Watch(now)
 		}
 	}
 	watch()

@@ -89,7 +89,7 @@ func TestPlay(t *testing.T) {
 		{"too long", short{solved.Game(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
 	} {
 		var watched []string
-		r := referee.Rules{Watch: func(h *player.History) { watched = append(watched, fmt.Sprint(len(h.Names()))) }}
+		r := referee.Rules{Watch: func(p referee.Played) { watched = append(watched, fmt.Sprint(len(p.History.Names()))) }}
 		seats := [2]referee.Seat{{Name: "A", Player: tt.first}, {Name: "B", Player: tt.second}}
 		// The other players have no limit, so they cannot be late on a busy machine.
 		switch tt.name {
@@ -227,9 +227,7 @@ func TestExplain(t *testing.T) {
 		{"", `B played "", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found ""`, ""},
 		{`x", on move 7`, `B played "x\", on move 7", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found "x\", on move 7"`, ""},
 		{"illegal: I know", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know", ""},
-		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B played 99, which is not a legal move, on move 2; A wins", "illegal move: move, engine.py", ""},
-		{"illegal: choose returned 8, expected one of 0 1 2", "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose", ""},
-		{`illegal: choose returned "8", expected one of 0 1 2`, "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose", ""},
+		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B chose a move that is not legal on move 2; A wins", "illegal move: move, engine.py", ""},
 		{"illegal: it returned 8, on move 7; B wins", "B chose a move that is not legal on move 2; A wins", "illegal move: it returned", ""},
 		{"fails", "B failed on move 2; A wins", `move 7, first at "": no idea`, ""},
 		{"fails", "B gave no answer on move 2; A wins", "program: list_commands: no answer within 30s", "gave no answer"},

@@ -2,11 +2,9 @@ package referee
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/play/internal/player"
 )
 
 // A Pair is the games of one opening between two entrants, usually two games, with both
@@ -140,13 +138,6 @@ func (s *Standing) Add(o Standing, opponent string) {
 	}
 }
 
-// moveInto adds the Pair of a key to that of another key.
-func (s *Standing) moveInto(old, key string) {
-	of, more := s.Pairs[key], s.Pairs[old]
-	s.Pairs[key] = Pair{of.Points + more.Points, of.Games + more.Games}
-	delete(s.Pairs, old)
-}
-
 // makePairs makes the map of an empty standing.
 func (s *Standing) makePairs() {
 	if s.Pairs == nil {
@@ -178,9 +169,4 @@ func (s *Standing) count(p Played, side game.Player, pair string) {
 			s.Moves, s.Time, s.Longest = s.Moves+1, s.Time+took, max(s.Longest, took)
 		}
 	}
-}
-
-// gameKey returns the key of a game that an entrant played as side.
-func gameKey(p Played, side game.Player) string {
-	return player.Side(side) + " " + strings.Join(p.History.Names(), " ") + " " + p.Result()
 }

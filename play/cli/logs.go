@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -33,12 +32,8 @@ func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
 
 // fileName replaces the characters of a text that a name of a file cannot have.
 func fileName(text string) string {
-	forbidden := "/"
-	if runtime.GOOS == "windows" {
-		forbidden = `/\<>:"|?*`
-	}
 	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune(forbidden, c) {
+		if strings.ContainsRune(`/\<>:"|?*`, c) {
 			return '_'
 		}
 		return c

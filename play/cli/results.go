@@ -264,26 +264,9 @@ func (a *arena) resultJSON(cross referee.Cross, ranking []report.Row) map[string
 		m["verdict"] = cross.Between[0][1].Decided(a.Match.Until)
 	}
 	if a.Knockout {
-		m["rounds"] = roundsJSON(cross)
+		m["rounds"] = report.Rounds(cross)
 	}
 	return m
-}
-
-// roundsJSON returns the matches of a knockout tournament as JSON: their players, the winner first.
-func roundsJSON(c referee.Cross) [][][]string {
-	rounds := [][][]string{}
-	for _, round := range c.Rounds {
-		var matches [][]string
-		for _, b := range round {
-			names := []string{c.Standings[b.Winner].Name}
-			if loser := b.Loser(); loser >= 0 {
-				names = append(names, c.Standings[loser].Name)
-			}
-			matches = append(matches, names)
-		}
-		rounds = append(rounds, matches)
-	}
-	return rounds
 }
 
 // columns prints rows in columns; the first column is left-aligned, the others are

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -117,6 +118,7 @@ type arena struct {
 	c          *cli.Context
 	lobby      *lobby
 	tournament bool             // not a match
+	mu         sync.Mutex       // guards what follows while games are played
 	planned    int              // number of games of a complete result
 	games      int              // number of finished games
 	openings   map[string]bool  // the openings of these games
@@ -302,6 +304,8 @@ func (a *arena) resume(known game.Kinds) error {
 
 // replay returns a recorded game of these players with this opening, once.
 func (a *arena) replay(players [2]string, opening []string) (referee.Played, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for i, p := range a.recorded {
 		if p.Players == players && p.Opening == len(opening) && slices.Equal(p.History.Names()[:p.Opening], opening) {
 			a.recorded = slices.Delete(a.recorded, i, i+1)
@@ -342,6 +346,8 @@ func (a *arena) note(p referee.Played) {
 
 // report prints and saves a finished game.
 func (a *arena) report(p referee.Played) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.note(p)
 	if a.saved != nil {
 		if err := cmp.Or(p.Record(0).Write(a.saved), a.saved.Sync()); err != nil {

@@ -82,7 +82,7 @@ func trainOn(c *cli.Context, kind game.Kind) error {
 	defer stop()
 	next := func(ctx context.Context) (*train.Puzzle, error) { return finder.Next(ctx, lowest, highest) }
 	if c.IsSet("export") {
-		err = exportPuzzles(ctx, c, next, func(w io.Writer, all []*train.Puzzle) error { return write(w, g, all) })
+		err = exportPuzzles(ctx, c, next, write)
 	} else {
 		human := player.NewHuman(player.NewConsole(c.App.Reader, c.App.Writer))
 		t := trainer{next: next, line: finder.Line, human: human, out: c.App.Writer, left: c.Int("count")}
@@ -109,12 +109,7 @@ func gradesOf(text string) (lowest, highest int, err error) {
 }
 
 // puzzleWriters are the forms of --export, by the end of the name.
-var puzzleWriters = map[string]func(w io.Writer, g game.Game, puzzles []*train.Puzzle) error{
-	".csv": func(w io.Writer, _ game.Game, puzzles []*train.Puzzle) error { return train.WriteAnki(w, puzzles) },
-	".html": func(w io.Writer, g game.Game, puzzles []*train.Puzzle) error {
-		return train.WritePage(w, train.Title(g), puzzles)
-	},
-}
+var puzzleWriters = map[string]func(io.Writer, []*train.Puzzle) error{".csv": train.WriteAnki, ".html": train.WritePage}
 
 // A nextPuzzle returns another puzzle.
 type nextPuzzle func(ctx context.Context) (*train.Puzzle, error)

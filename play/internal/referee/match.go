@@ -39,17 +39,6 @@ type Match struct {
 	Recorded func(players [2]string, opening []string) (Played, bool)
 	// Report is called after each game with the result; it may be nil. Its error ends the match.
 	Report func(p Played) error
-
-	talk *sync.Mutex // is held while one of the functions is called; nil: no other match calls them
-}
-
-// call calls one of the functions of m.
-func (m *Match) call(f func()) {
-	if m.talk != nil {
-		m.talk.Lock()
-		defer m.talk.Unlock()
-	}
-	f()
 }
 
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
@@ -58,7 +47,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].GiveUp(), m.Entrants[1].GiveUp()}}
 	defer both.Close()
 	for i, e := range m.Entrants {
-		standings[i].Name = e.Name
+		standings[i] = Standing{Name: e.Name, Pairs: make(map[string]Pair)}
 	}
 	for n := 0; m.goesOn(n, standings[0]); n++ {
 		var opening []string
@@ -70,7 +59,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 		p, recorded := Played{}, false
 		if m.Recorded != nil {
 			names := [2]string{m.Entrants[n%2].Name, m.Entrants[(n+1)%2].Name}
-			m.call(func() { p, recorded = m.Recorded(names, opening) })
+			p, recorded = m.Recorded(names, opening)
 		}
 		if !recorded {
 			both.begin = func(seats [2]Seat) { begin(n, seats) }
@@ -86,7 +75,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 			standings[i].count(p, game.Player((i+n)%2), pair)
 		}
 		if m.Report != nil && !recorded {
-			if m.call(func() { err = m.Report(p) }); err != nil {
+			if err = m.Report(p); err != nil {
 				return standings, err
 			}
 		}

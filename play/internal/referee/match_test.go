@@ -140,7 +140,7 @@ func TestAgainst(t *testing.T) {
 }
 
 func TestStanding(t *testing.T) {
-	s := referee.Standing{Wins: 6, Ties: 2, Losses: 2, Moves: 4, Time: time.Second, Longest: 700 * time.Millisecond}
+	s := referee.Standing{Pairs: map[string]referee.Pair{}, Wins: 6, Ties: 2, Losses: 2, Moves: 4, Time: time.Second, Longest: 700 * time.Millisecond}
 	s.Add(referee.Standing{Losses: 1, Faults: 1, Moves: 1, Time: time.Second, Longest: time.Second}, "B")
 	if s.Games() != 11 || s.Score() != 7.0/11 || s.Mean() != 400*time.Millisecond || s.Longest != time.Second || s.Faults != 1 {
 		t.Errorf("%+v", s)

@@ -132,22 +132,13 @@ func (s *Standing) Add(o Standing, opponent string) {
 	s.Wins, s.Ties, s.Losses = s.Wins+o.Wins, s.Ties+o.Ties, s.Losses+o.Losses
 	s.Faults, s.Moves, s.Time = s.Faults+o.Faults, s.Moves+o.Moves, s.Time+o.Time
 	s.Longest = max(s.Longest, o.Longest)
-	s.makePairs()
 	for key, p := range o.Pairs {
 		s.Pairs[opponent+"\n"+key] = p
 	}
 }
 
-// makePairs makes the map of an empty standing.
-func (s *Standing) makePairs() {
-	if s.Pairs == nil {
-		s.Pairs = make(map[string]Pair)
-	}
-}
-
 // count adds a play, in which the entrant was side. pair is the key of its Pair.
 func (s *Standing) count(p Played, side game.Player, pair string) {
-	s.makePairs()
 	points := 0.0
 	switch p.Outcome {
 	case game.Tie, game.Undecided:

@@ -65,7 +65,7 @@ func TestOpenings(t *testing.T) {
 	if all := list(referee.NewOpenings(tiny, referee.AutoPlies, 1, nil), 4); fmt.Sprintf("%q", all) != `["a1" "a2" "" "a1"]` && fmt.Sprintf("%q", all) != `["a2" "a1" "" "a2"]` {
 		t.Errorf("%q", all)
 	}
-	if _, err := referee.NewOpenings(solved.Game(t, three), 9, 1, nil).At(0); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of more than 9 moves" {
+	if _, err := referee.NewOpenings(solved.Game(t, three), 9, 1, nil).At(0); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of them long enough" {
 		t.Error(err)
 	}
 }

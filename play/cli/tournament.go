@@ -135,30 +135,13 @@ type arena struct {
 
 // prepare reads the flags and the players of the command line and of the roster, and opens the files.
 func (a *arena) prepare(ctx context.Context, kind game.Kind) error {
-	c, words, most, many := a.c, a.c.Args().Slice(), 2, "two players"
-	var roster []entrantSpec
-	if a.tournament {
-		if most, many = math.MaxInt, "two or more players"; c.IsSet("roster") {
-			var err error
-			if roster, err = readRoster(c.String("roster")); err != nil {
-				return fmt.Errorf("--roster: %w", err)
-			}
-		}
-		if err := command.AtLeast(c, 1, "parallel"); err != nil {
-			return err
-		}
-	}
-	if n := len(words) + len(roster); n < 2 || n > most {
-		return countError(many, n)
-	}
-	g, err := gameOf(c, kind, words)
+	c, words := a.c, a.c.Args().Slice()
+	roster, err := a.roster()
 	if err != nil {
 		return err
 	}
-	if c.IsSet("review") && !c.IsSet("html") {
-		return command.Usagef("--review %v: expected --html, too, the page that has the values", c.Duration("review"))
-	}
-	if err := cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace", "review"), command.CheckOutput(c, "csv"), command.CheckOutput(c, "html")); err != nil {
+	g, err := gameOf(c, kind, words)
+	if err != nil {
 		return err
 	}
 	console := c.App.Writer
@@ -208,6 +191,29 @@ func (a *arena) prepare(ctx context.Context, kind game.Kind) error {
 		return err
 	}
 	return nil
+}
+
+// roster checks flags and the number of players, and reads the roster.
+func (a *arena) roster() (roster []entrantSpec, err error) {
+	c, most, many := a.c, 2, "two players"
+	if a.tournament {
+		most, many, err = math.MaxInt, "two or more players", command.AtLeast(c, 1, "parallel")
+	}
+	if c.IsSet("roster") && err == nil {
+		if roster, err = readRoster(c.String("roster")); err != nil {
+			err = fmt.Errorf("--roster: %w", err)
+		}
+	}
+	n := c.NArg() + len(roster)
+	switch {
+	case err != nil:
+		return nil, err
+	case n < 2 || n > most:
+		return nil, countError(many, n)
+	case c.IsSet("review") && !c.IsSet("html"):
+		return nil, command.Usagef("--review %v: expected --html, too, the page that has the values", c.Duration("review"))
+	}
+	return roster, cmp.Or(command.AtLeast(c, 1, "games"), command.AtLeast(c, 0, "openings", "grace", "review"), command.CheckOutput(c, "csv"), command.CheckOutput(c, "html"))
 }
 
 // setForm makes the tournament a gauntlet or a knockout, or the match one that ends when it is decided, if a flag says so.

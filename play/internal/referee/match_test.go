@@ -122,23 +122,6 @@ func TestKnockout(t *testing.T) {
 	}
 }
 
-// TestAgainst checks that in a gauntlet one entrant plays against each other one.
-func TestAgainst(t *testing.T) {
-	var games []string
-	one := 1
-	tour := referee.Tournament{
-		Against: &one, Entrants: []referee.Entrant{random("A", 1), random("B", 2), random("C", 3)},
-		Match: referee.Match{Game: solved.Game(t, three), Games: 2, Report: func(p referee.Played) error {
-			games = append(games, strings.Join(p.Players[:], ""))
-			return nil
-		}},
-	}
-	c, err := tour.Play(t.Context())
-	if got := strings.Join(games, " "); err != nil || got != "BA AB BC CB" || tour.Games() != 4 || c.Standings[1].Games() != 4 || c.Between[0][2].Games() != 0 {
-		t.Error(got, tour.Games(), err)
-	}
-}
-
 func TestStanding(t *testing.T) {
 	s := referee.Standing{Pairs: map[string]referee.Pair{}, Wins: 6, Ties: 2, Losses: 2, Moves: 4, Time: time.Second, Longest: 700 * time.Millisecond}
 	s.Add(referee.Standing{Losses: 1, Faults: 1, Moves: 1, Time: time.Second, Longest: time.Second}, "B")

@@ -176,16 +176,21 @@ func (r Record) played(parse func(spec string) (game.Game, error)) (p Played, er
 			return p, fmt.Errorf("expected a text on one line, found %q", text)
 		}
 	}
-	for _, s := range r.Seconds {
+	return p, p.setTimes(r.Seconds)
+}
+
+// setTimes sets the times of the moves, if they are known.
+func (p *Played) setTimes(seconds []float64) error {
+	for _, s := range seconds {
 		if !(s >= 0 && s < math.MaxInt64/float64(time.Second)) {
-			return p, fmt.Errorf("seconds: expected times of moves, found %v", s)
+			return fmt.Errorf("seconds: expected times of moves, found %v", s)
 		}
 		p.Times = append(p.Times, time.Duration(math.Round(s*float64(time.Second))))
 	}
-	if chosen := len(r.Moves) - r.Opening; len(p.Times) > 0 && len(p.Times) != chosen && !(p.Reason == Late && len(p.Times) == chosen+1) {
-		return p, fmt.Errorf("seconds: expected those of %d moves, found %d", chosen, len(p.Times))
+	if n, chosen := len(seconds), len(p.History.Names())-p.Opening; n > 0 && n != chosen && !(p.Reason == Late && n == chosen+1) {
+		return fmt.Errorf("seconds: expected those of %d moves, found %d", chosen, n)
 	}
-	return p, nil
+	return nil
 }
 
 // errNoGames is the error for a file of played games without games.

@@ -19,12 +19,6 @@ type Predecessor struct {
 	Value game.Value
 }
 
-// KnowsPredecessors reports whether the rules give the predecessors of a position, so that Predecessors reads only these.
-func (t *Table) KnowsPredecessors() bool {
-	_, ok := t.method.Before(t.g.Start())
-	return ok
-}
-
 // Predecessors returns the predecessors of p that have a value, in the order of tiers and keys; p must
 // be valid. If there are none, and p is not the initial position, then play cannot reach p.
 // For a game whose rules do not give the predecessors, Predecessors reads the tier of p, if it has inner moves, and all

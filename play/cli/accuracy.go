@@ -22,7 +22,6 @@ import (
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/report"
-	"github.com/treereduce/treereduce/table"
 )
 
 func accuracyCommand(games game.Kinds) *cli.Command {
@@ -30,9 +29,8 @@ func accuracyCommand(games game.Kinds) *cli.Command {
 		Name:      "accuracy",
 		Usage:     "measure how many moves of a player keep the result, and how many are the best",
 		ArgsUsage: "PLAYER",
-		Description: entrantHelp + "The player is asked for a move at each of --positions positions with two or more moves. Values come from\n" +
-			"the game's table in the data directory, or from a search. With a table of Connect N, positions are drawn\n" +
-			"from the table, the same number for each ply, as far as there are; otherwise from random games.\n\n" +
+		Description: entrantHelp + "The player is asked for a move at each of --positions positions of random games with two or more moves. Values\n" +
+			"come from the game's table in the data directory, or from a search.\n\n" +
 			"   keeps result  moves after which a win is still a win, a tie a tie,\n" +
 			"                 a draw a draw\n" +
 			"   best move     moves that also win as soon or lose as late as possible\n" +
@@ -41,17 +39,13 @@ func accuracyCommand(games game.Kinds) *cli.Command {
 			"                 a win is one point, a tie or draw half a point\n\n" +
 			"An illegal move, a crash, a timeout or a resignation loses all points. A position is not judged if its value\n" +
 			"is not proven, or that of the move. The player random shows which share needs no skill.",
-		Flags: accuracyFlags(),
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "positions", Usage: "number `N` of positions", Value: 1000},
+			&cli.DurationFlag{Name: "judge-time", Usage: "without a table: time of the search of each position", Value: 500 * time.Millisecond},
+			&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON"},
+		}, entrantFlags()...),
 	}, measureAccuracy)
-}
-
-func accuracyFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "positions", Usage: "number `N` of positions", Value: 1000},
-		&cli.DurationFlag{Name: "judge-time", Usage: "without a table: time of the search of each position", Value: 500 * time.Millisecond},
-		&cli.DurationFlag{Name: "grace", Usage: "time that a move may take beyond its limit, for delays of the machine", Value: referee.DefaultGrace},
-		&cli.BoolFlag{Name: "json", Usage: "print the result as a line of JSON"},
-	}, entrantFlags()...)
 }
 
 // measureAccuracy implements play accuracy.
@@ -72,11 +66,7 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	specs, err := specsOf(c.Args().Slice())
-	if err != nil {
-		return err
-	}
-	entrants, humans, err := l.seat(ctx, specs)
+	entrants, people, err := l.seat(ctx, c.Args().Slice())
 	if err != nil {
 		return err
 	}
@@ -87,17 +77,17 @@ func measureAccuracy(c *cli.Context, kind game.Kind) error {
 	if t != nil {
 		defer t.Close()
 	}
-	m := &measured{g: g, player: entrants[0].Name, seed: l.seed}
-	if err := m.draw(ctx, t, l.data.name, c.Int("positions")); err != nil {
-		return command.Stopped(ctx, err)
+	m := &measured{g: g, player: entrants[0].Name, seed: l.seed, judge: "a search", histories: accuracy.FromGames(g, c.Int("positions"), l.seed)}
+	if t != nil {
+		m.judge = "the table " + l.data.name
 	}
-	rules := referee.Rules{Grace: c.Duration("grace")}
-	if humans > 0 {
-		rules.Watch = func(h *player.History) { fmt.Fprint(c.App.ErrWriter, g.Picture(h.Position())) }
+	if len(m.histories) == 0 {
+		return fmt.Errorf("%s: found no position with two or more moves", g.Spec())
 	}
-	asker := referee.NewAsker(entrants[0], rules)
-	defer asker.Close()
-	exam := accuracy.Exam{Asker: asker, Analyzer: analysis.New(g, t, book.Embedded(g), l.options), Limit: c.Duration("judge-time")}
+	exam := accuracy.Exam{Entrant: entrants[0], Rules: referee.Rules{Grace: c.Duration("grace")}, Analyzer: analysis.New(g, t, book.Embedded(g), l.options), Limit: c.Duration("judge-time")}
+	if people[0] {
+		exam.Rules.Watch = func(p referee.Played) { fmt.Fprint(c.App.ErrWriter, g.Picture(p.History.Position())) }
+	}
 	return m.run(ctx, c, exam)
 }
 
@@ -106,36 +96,16 @@ type measured struct {
 	accuracy.Result
 	g         game.Game
 	player    string
-	source    string // where the positions and their values come from
+	judge     string // where the values come from
 	seed      uint64
 	histories []*player.History // that end at the positions
-}
-
-// draw draws n positions: from the table t of the directory name if it can give them, otherwise from random
-// games. t may be nil.
-func (m *measured) draw(ctx context.Context, t *table.Table, name string, n int) (err error) {
-	switch {
-	case t == nil:
-		m.source = "random games, judged by a search"
-		m.histories = accuracy.FromGames(m.g, n, m.seed)
-	case accuracy.CanDraw(t):
-		m.source = "the table " + name
-		m.histories, err = accuracy.FromTable(ctx, t, n, m.seed)
-	default:
-		m.source = "random games, judged by the table " + name
-		m.histories = accuracy.FromGames(m.g, n, m.seed)
-	}
-	if err == nil && len(m.histories) == 0 {
-		err = fmt.Errorf("%s: found no position with two or more moves", m.g.Spec())
-	}
-	return err
 }
 
 // run examines the player and prints the result, if there is one. It is not an error if a human leaves.
 func (m *measured) run(ctx context.Context, c *cli.Context, exam accuracy.Exam) (err error) {
 	bar := progress.NewBar(c)
-	exam.Fault = func(h *player.History, fault error) {
-		bar.Print(fmt.Sprintf("%s, %s at %q: %v", m.player, player.Side(h.Turn()), m.g.AppendText(nil, h.Position()), fault))
+	exam.Fault = func(p referee.Played) {
+		bar.Print(fmt.Sprintf("%s: %s", m.player, cmp.Or(p.Detail(), p.Reason.String())))
 	}
 	exam.Report = func(n int) {
 		bar.Doing(fmt.Sprintf("%s of %s", numfmt.Number(n), numfmt.Count(len(m.histories), "position")), float64(n)/float64(len(m.histories)))
@@ -175,7 +145,7 @@ func (m *measured) print(out io.Writer) error {
 	}
 	row("all", m.Total())
 	columns(out, rows)
-	text := fmt.Sprintf("%s: %s from %s, seed %d", m.player, numfmt.Count(m.Positions, "position"), m.source, m.seed)
+	text := fmt.Sprintf("%s: %s, judged by %s, seed %d", m.player, numfmt.Count(m.Positions, "position"), m.judge, m.seed)
 	if n := m.Unjudged(); n > 0 {
 		text += fmt.Sprintf("; %s not judged: no value is proven", numfmt.Number(n))
 	}
@@ -203,31 +173,9 @@ func shareCells(k, n int) []string {
 
 // printJSON prints the result as a line of JSON.
 func (m *measured) printJSON(out io.Writer) error {
-	plies := []any{}
-	for _, g := range m.Plies {
-		if g.Moves > 0 {
-			plies = append(plies, groupJSON(g))
-		}
-	}
 	return json.NewEncoder(out).Encode(map[string]any{
-		"spec": m.g.Spec(), "player": m.player, "source": m.source, "seed": m.seed, "positions": m.Positions,
+		"spec": m.g.Spec(), "player": m.player, "judge": m.judge, "seed": m.seed, "positions": m.Positions,
 		"unjudged": m.Unjudged(), "faults": m.Faults, "partial": m.Positions < len(m.histories),
-		"seconds": m.Time.Seconds(), "all": groupJSON(m.Total()), "plies": plies,
+		"seconds": m.Time.Seconds(), "all": m.Total(), "plies": append([]accuracy.Group{}, m.Plies...),
 	})
-}
-
-// groupJSON returns the result of some plies as JSON. Shares of no moves are null.
-func groupJSON(g accuracy.Group) map[string]any {
-	share := func(k, n int) any {
-		if n == 0 {
-			return nil
-		}
-		low, high := accuracy.Interval(k, n)
-		return map[string]any{"moves": k, "of": n, "share": float64(k) / float64(n), "low": low, "high": high}
-	}
-	m := map[string]any{"first": g.First, "last": g.Last, "moves": g.Moves, "kept": share(g.Kept, g.Moves), "best": share(g.Best, g.Measured), "points_lost": nil}
-	if g.Moves > 0 {
-		m["points_lost"] = g.Lost / float64(g.Moves)
-	}
-	return m
 }

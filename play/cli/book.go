@@ -27,15 +27,11 @@ func bookCommand(games game.Kinds) *cli.Command {
 			"Ctrl-C stops it, and the same command goes on where it stopped: FILE.part has the values so far.\n" +
 			"play web --book FILE and play tui --book FILE show its values at once. The book of Connect 4 on 7×6 is\n" +
 			"built in.",
-		Flags: bookFlags(),
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "plies", Usage: "the last ply `N` of the book", Value: 6},
+			&cli.StringFlag{Name: "out", Usage: "the `FILE` to write; required"},
+		}, searchFlags(byDefault)...),
 	}, makeBook)
-}
-
-func bookFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "plies", Usage: "the last ply `N` of the book", Value: 6},
-		&cli.StringFlag{Name: "out", Usage: "the `FILE` to write; required"},
-	}, searchFlags(byDefault)...)
 }
 
 // bookFlag returns the flag of commands that use a book; bookOf reads it.
@@ -80,31 +76,26 @@ func makeBook(c *cli.Context, kind game.Kind) (err error) {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	draft, err := book.OpenDraft(name+".part", g, plies)
-	if err != nil {
-		return err
-	}
-	defer draft.Close()
 	bar, begun := progress.NewBar(c), time.Now()
-	before, all := draft.Known()
-	if before > 0 {
-		bar.Print(fmt.Sprintf("%s has %s of %s", name+".part", numfmt.Number(before), numfmt.Count(all, "position")))
-	}
-	err = draft.Search(ctx, s, func() {
-		known, _ := draft.Known()
-		left := time.Since(begun) * time.Duration(all-known) / time.Duration(known-before)
-		bar.Doing(fmt.Sprintf("%s of %s, %s left", numfmt.Number(known), numfmt.Count(all, "position"), numfmt.Duration(left.Round(time.Second))), float64(known)/float64(all))
+	before, known, all := -1, 0, 0
+	err = book.Make(ctx, name, g, plies, s, func(found, of int) {
+		known, all = found, of
+		switch {
+		case before >= 0:
+			left := time.Since(begun) * time.Duration(all-known) / time.Duration(known-before)
+			bar.Doing(fmt.Sprintf("%s of %s, %s left", numfmt.Number(known), numfmt.Count(all, "position"), numfmt.Duration(left.Round(time.Second))), float64(known)/float64(all))
+			return
+		case known > 0:
+			bar.Print(fmt.Sprintf("%s.part has %s of %s", name, numfmt.Number(known), numfmt.Count(all, "position")))
+		}
+		before = known
 	})
 	bar.End()
 	if errors.Is(err, context.Canceled) {
-		known, _ := draft.Known()
-		bar.Print(fmt.Sprintf("%s has %s of %s: the same command goes on", name+".part", numfmt.Number(known), numfmt.Count(all, "position")))
+		bar.Print(fmt.Sprintf("%s.part has %s of %s: the same command goes on", name, numfmt.Number(known), numfmt.Count(all, "position")))
 		return command.ErrInterrupted
 	}
 	if err != nil {
-		return err
-	}
-	if err := draft.Finish(name); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%s: %s of ply %d, %s searched in %s\n", g.Spec(), numfmt.Count(all, "position"), plies, numfmt.Number(all-before), numfmt.Duration(time.Since(begun)))

@@ -30,18 +30,17 @@ func TestBook(t *testing.T) {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 
-	// The draft of a book that was interrupted.
-	again := filepath.Join(dir, "again")
-	const draft = "treereduce draft of a book 1 plies=1 connectn width=2 height=2 connect=2\n2 10\n"
-	must.OK(t, os.WriteFile(again+".part", []byte(draft+"1"), 0o666))
-	words = "book connectn --width 2 --height 2 --connect 2 --out " + again
-	if status, _, stderr := runLine(some(), words+" --plies 2", ""); status != 1 || !strings.HasPrefix(stderr, "play: "+again+".part: line 1: expected ") {
+	// A file that was interrupted, of another book.
+	must.OK(t, os.Rename(name, filepath.Join(dir, "again.part")))
+	if status, _, stderr := runLine(some(), "book connectn --plies 4 --out "+dir+"/again", ""); status != 1 || !strings.HasPrefix(stderr, "play: "+dir+"/again.part: it is of connectn width=4 height=4 connect=4 with 4 plies and 82 positions: ") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
-	status, stdout, stderr = runLine(some(), words+" --plies 1", "")
-	if status != 0 || !strings.Contains(stdout, ": 1 position of ply 1, 0 searched in ") || stderr != "play: "+again+".part has 1 of 1 position\n" {
+	words = strings.Replace(words, name, dir+"/again", 1)
+	status, stdout, stderr = runLine(some(), words, "")
+	if status != 0 || !strings.Contains(stdout, ": 82 positions of ply 4, 0 searched in ") || stderr != "play: "+dir+"/again.part has 82 of 82 positions\n" {
 		t.Errorf("status %d\n%s%s", status, stdout, stderr)
 	}
+	name = dir + "/again"
 
 	for words, want := range map[string]string{
 		"book connectn --plies 2":                  "--out: expected the name of a file",

@@ -3,15 +3,11 @@
 package play_test
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/csv"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -106,79 +102,6 @@ func TestLongClassroom(t *testing.T) {
 			t.Errorf("processes are left: %q", left)
 		}
 		t.Logf("%v: %s", time.Since(begun).Round(time.Second), stdout)
-	}
-}
-
-// choice is the line of the template for Python that a student replaces.
-const choice = "return moves[len(moves) // 2]"
-
-// broken are eight kinds of programs in Python that lose every game that they have a move in: a text in place of
-// choice, or else a program. The report says of each what it did.
-var broken = map[string]struct{ choice, program, did string }{
-	"crashes at start": {"", "import nothing_of_this_name\n", "ended without an answer"},
-	"ends at once":     {"", "raise SystemExit\n", "ended without an answer"},
-	"crashes":          {"return moves[99]", "", "reported an error"},
-	"illegal":          {"return '99'", "", "played 99, which is not a legal move,"},
-	"silent":           {"", "import sys\nfor line in sys.stdin: pass\n", "gave no answer"},
-	"hangs":            {"time.sleep(1000)", "", "took too long"},
-	"much":             {"", "while True: print('nonsense' * 1000)\n", "gave an answer that breaks the protocol"},
-	"garbage": {"", `import glob, sys
-seen = [open(name).read() for name in glob.glob("../*/homework")]
-for line in sys.stdin: print("garbage", *seen, flush=True)
-`, "gave an answer that breaks the protocol"},
-}
-
-// TestLongTemplates plays a tournament of 30 programs in Python, each in a directory of its own: 22 templates as
-// they are printed, and the broken programs. The templates have no faults, all games a result, and each broken
-// program in the report one kind of fault, with a sentence. The garbage is what a program can read of the others.
-func TestLongTemplates(t *testing.T) {
-	longtest.Skip(t)
-	programs.NeedLimits(t)
-	const python = "/usr/bin/python3" // which all users may run
-	if _, err := os.Stat(python); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	must.OK(t, os.Chmod(filepath.Dir(dir), 0o755))
-	status, template, stderr := process.Run(programs.Command(dir, "play engine connectn --width 7 --height 6 --connect 4 --template python"))
-	if status != 0 || strings.Count(template, choice) != 1 {
-		t.Fatalf("exit status %d, %s%s", status, template, stderr)
-	}
-	texts := make(map[string]string)
-	for name, b := range broken {
-		texts[name] = cmp.Or(b.program, strings.Replace(template, choice, b.choice, 1))
-	}
-	for n := 1; len(texts) < 30; n++ {
-		texts[fmt.Sprintf("student %d", n)] = template
-	}
-	roster := ""
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		folder := filepath.Join(dir, name)
-		must.OK(t, cmp.Or(os.Mkdir(folder, 0o755), os.WriteFile(filepath.Join(folder, "engine.py"), []byte(texts[name]), 0o644),
-			os.WriteFile(filepath.Join(folder, "homework"), []byte("homework of "+name), 0o644)))
-		roster += name + "," + python + " engine.py," + name + "\n"
-	}
-	must.OK(t, os.WriteFile(filepath.Join(dir, "roster.csv"), []byte(roster), 0o644))
-	status, stdout, stderr := process.Run(programs.Command(dir, "play tournament connectn --width 7 --height 6 --connect 4 --games 2 --parallel 4 --seed 1 --time 1s -q --roster roster.csv --csv table.csv --html report.html"))
-	if status != 0 || !strings.Contains(stdout, "\n870 games, ") {
-		t.Fatalf("exit status %d, %s%s", status, stdout, stderr)
-	}
-	rows := must.Get(csv.NewReader(bytes.NewReader(must.Get(os.ReadFile(filepath.Join(dir, "table.csv")))(t))).ReadAll())(t)
-	for _, row := range rows[1:] {
-		if name, games, faults := row[1], row[6], row[10]; games != "58" || (faults == "0") != strings.HasPrefix(name, "student ") {
-			t.Errorf("%s: %s games, %s faults", name, games, faults)
-		}
-	}
-	report := string(must.Get(os.ReadFile(filepath.Join(dir, "report.html")))(t))
-	for name, b := range broken {
-		_, section, _ := strings.Cut(report, ">"+name+"</h3>")
-		section, _, _ = strings.Cut(section, "</section>")
-		if want := regexp.MustCompile("</strong>, \\d+ times. .*: " + name + " " + b.did + ` on move \d+; .+ wins\.`); !want.MatchString(section) || strings.Count(section, "<strong>") != 1 {
-			t.Errorf("%s: not one fault, or no match for %s in\n%s", name, want, section)
-		}
-	}
-	if others := regexp.MustCompile("homework of [^g].*").FindString(report + stdout + stderr); others != "" || !strings.Contains(report, "homework of garbage") {
-		t.Errorf("a program reads %q of another one, or nothing", others)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -28,15 +29,10 @@ func engineCommand(games game.Kinds) *cli.Command {
 		Description: aPlayerIs + programHelp + "Without a PLAYER it is\n" +
 			"machine. The game is that of the command line until the controller sets another.\n" +
 			"--template prints a player to start from: one function to fill in, and a base class that answers the commands.",
-		Flags: engineFlags(),
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, for Network cs61b: the assignment2.py or Network.java that turns a player class of that course into a program"},
+		}, entrantFlags()...),
 	}, func(c *cli.Context, kind game.Kind) error { return playEngine(c, games, kind) })
-}
-
-// engineFlags returns the flags of play engine.
-func engineFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "template", Usage: "print a player in `LANGUAGE` python, java or go; for Mancala also cse150, for Network cs61b: the assignment2.py or Network.java that turns a player class of that course into a program"},
-	}, entrantFlags()...)
 }
 
 // playEngine implements play engine.
@@ -105,17 +101,12 @@ type engine struct {
 
 // take starts a game. If that fails, the previous game continues.
 func (e *engine) take(g game.Game) error {
-	if e.player != nil {
-		e.player.Close() // first: the memory may not suffice for two search tables
-	}
 	p, limit, err := e.sit(g)
 	if err != nil {
-		if e.h != nil {
-			if old, limit, failed := e.sit(e.h.Game()); failed == nil {
-				e.player, e.limit = old, limit
-			}
-		}
 		return err
+	}
+	if e.player != nil {
+		e.player.Close()
 	}
 	e.player, e.limit = p, limit
 	e.clear(g)
@@ -128,32 +119,22 @@ func (e *engine) clear(g game.Game) { e.h, e.left = player.NewHistory(g), [2]tim
 // frame returns the protocol handler with the commands of a player.
 func (e *engine) frame() *gtp.Engine {
 	f := gtp.NewEngine("treereduce", cmp.Or(command.Version(), "unknown"))
-	f.Handle("game", e.game)
-	f.Handle("clear_board", words(0, 0, "no argument", func([]string) (string, error) {
+	f.Handle("game", 0, math.MaxInt, "a spec", e.game)
+	f.Handle("clear_board", 0, 0, "no argument", func([]string) (string, error) {
 		e.clear(e.h.Game())
 		return "", nil
-	}))
-	f.Handle("play", words(2, 2, "a side and a move", e.play))
-	f.Handle("genmove", words(1, 1, "a side", e.genmove))
-	f.Handle("undo", words(0, 0, "no argument", func([]string) (string, error) {
+	})
+	f.Handle("play", 2, 2, "a side and a move", e.play)
+	f.Handle("genmove", 1, 1, "a side", e.genmove)
+	f.Handle("undo", 0, 0, "no argument", func([]string) (string, error) {
 		if !e.h.Undo() {
 			return "", errors.New("cannot undo")
 		}
 		return "", nil
-	}))
-	f.Handle("time_left", words(2, 3, "a side, seconds, and a number of moves", e.timeLeft))
-	f.Handle("showboard", words(0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil }))
+	})
+	f.Handle("time_left", 2, 3, "a side, seconds, and a number of moves", e.timeLeft)
+	f.Handle("showboard", 0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil })
 	return f
-}
-
-// words wraps a handler that takes least to most arguments; what describes them in errors.
-func words(least, most int, what string, h gtp.Handler) gtp.Handler {
-	return func(args []string) (string, error) {
-		if len(args) < least || len(args) > most {
-			return "", fmt.Errorf("syntax error: expected %s, found %q", what, strings.Join(args, " "))
-		}
-		return h(args)
-	}
 }
 
 // game returns the current game, or starts another one.

@@ -58,15 +58,13 @@ func countError(want string, found int) error {
 
 // An entrantSpec is a player as described on a command line.
 type entrantSpec struct {
-	name    string // "": none is given
-	own     string // the name that the program gives itself
-	text    string // the complete word, without the name
-	kind    string // human, random, table, machine or program
-	rest    string // the directory, "" if none is given; or the command
-	dir     string // where the command runs; "": here
-	time    time.Duration
-	depth   int
-	level   *player.Level // nil: none is given
+	name    string       // "": none is given
+	own     string       // the name that the program gives itself
+	text    string       // the complete word, without the name
+	kind    string       // human, random, table, machine or program
+	rest    string       // the directory, "" if none is given; or the command
+	dir     string       // where the command runs; "": here
+	level   player.Level // of a machine
 	memory  int64
 	threads int
 	seed    uint64
@@ -126,56 +124,47 @@ func parseEntrant(text string) (s entrantSpec, err error) {
 	return s, nil
 }
 
-// options parses NAME=VALUE,NAME=VALUE, each name at most once.
+// options parses NAME=VALUE,NAME=VALUE.
 func (s *entrantSpec) options(list string) error {
 	known := []string{"time", "depth", "level", "memory", "threads"}
 	if s.kind == "random" {
 		known = []string{"seed"}
 	}
-	seen := make(map[string]bool)
 	for option := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(option, "=")
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("option %q: expected %s", option, strings.Join(known, "=…, ")+"=…")
 		}
-		err := errors.New("it is given twice")
-		if !seen[name] {
-			err = s.set(name, value)
-		}
-		if err != nil {
+		if err := s.set(name, value); err != nil {
 			return fmt.Errorf("option %q: %w", option, err)
 		}
-		seen[name] = true
-	}
-	if s.time > 0 && s.depth > 0 || s.level != nil && (s.time > 0 || s.depth > 0) {
-		return errors.New("time, depth and level exclude each other")
 	}
 	return nil
 }
 
 // set parses the value of an option.
 func (s *entrantSpec) set(name, value string) (err error) {
-	switch name {
-	case "seed":
+	switch {
+	case s.level != (player.Level{}) && (name == "time" || name == "depth" || name == "level"):
+		err = errors.New("time, depth and level exclude each other")
+	case name == "seed":
 		if s.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
 			err = errors.New("expected an integer of 0 or more")
 		}
 		s.seeded = true
-	case "time":
-		if s.time, err = time.ParseDuration(value); err == nil && s.time <= 0 {
+	case name == "time":
+		if s.level.Time, err = time.ParseDuration(value); err == nil && s.level.Time <= 0 {
 			err = errors.New("expected more than 0")
 		}
-	case "depth":
-		s.depth, err = wholeFrom(1, value)
-	case "level":
-		var l player.Level
-		l, err = player.ParseLevel(value)
-		s.level = &l
-	case "memory":
+	case name == "depth":
+		s.level.Depth, err = wholeFrom(1, value)
+	case name == "level":
+		s.level, err = player.ParseLevel(value)
+	case name == "memory":
 		if s.memory, err = numfmt.ParseSize(value); err == nil && s.memory == 0 {
 			err = errors.New("expected more than 0")
 		}
-	case "threads":
+	case name == "threads":
 		if s.threads, err = wholeFrom(1, value); err == nil {
 			err = checkThreads(s.threads)
 		}
@@ -239,11 +228,6 @@ func newLobby(ctx context.Context, c *cli.Context, g game.Game, out io.Writer) (
 		accept := "leave the options out"
 		if c.IsSet("roster") {
 			accept = "accept that with --unlimited " + strings.Join(append(failed.Names, unlimitedOf(c)...), ",")
-			for _, f := range limitFlags {
-				if c.IsSet(f.flag) && slices.Contains(failed.Names, f.limit) {
-					accept += ", without --" + f.flag
-				}
-			}
 		}
 		return nil, fmt.Errorf("%w; or %s", err, accept)
 	} else if err != nil {
@@ -270,23 +254,11 @@ func unlimitedOf(c *cli.Context) []string {
 	return strings.Split(c.String("unlimited"), ",")
 }
 
-// limitFlags are the flags that set limits, and the names of these.
-var limitFlags = []struct{ flag, limit string }{{"memory-limit", "memory"}, {"cpu-limit", "cpu"}, {"no-network", "network"}, {"read-only", "files"}}
-
-// limitsOf reads the flags that limit programs. With a roster, all limits are set that --unlimited does not
-// name.
+// limitsOf reads the flags that limit programs. With a roster, all limits are set. --unlimited switches off those that it names.
 func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 	roster := c.IsSet("roster")
 	if roster {
-		off := unlimitedOf(c)
-		if l, err = sandbox.Default.Without(off); err != nil {
-			return l, command.Usagef("--unlimited %w", err)
-		}
-		for _, f := range limitFlags {
-			if c.IsSet(f.flag) && slices.Contains(off, f.limit) {
-				return l, command.Usagef("--%s and --unlimited %s exclude each other", f.flag, f.limit)
-			}
-		}
+		l = sandbox.Default
 	} else if c.IsSet("unlimited") {
 		return l, command.Usagef("--unlimited: only the programs of a --roster are limited without it")
 	}
@@ -304,28 +276,19 @@ func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 	if !roster && (l.Memory > 0 || l.CPU > 0) {
 		l.Processes = sandbox.MaxProcesses
 	}
-	return l, nil
-}
-
-// specsOf parses words that describe players.
-func specsOf(words []string) (specs []entrantSpec, err error) {
-	for _, word := range words {
-		s, err := parseNamed(word)
-		if err != nil {
-			return nil, command.Usagef("%w", err)
-		}
-		specs = append(specs, s)
+	if l, err = l.Without(unlimitedOf(c)); err != nil {
+		return l, command.Usagef("--unlimited %w", err)
 	}
-	return specs, nil
+	return l, nil
 }
 
 // entrants makes entrants. A player without a name is called by its words, or by the name that its program
 // gives itself, see askNames; those with equal words get numbers.
-func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int, err error) {
+func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, err error) {
 	taken := make(map[string]bool)
 	for _, s := range specs {
 		if s.name != "" && taken[s.name] {
-			return nil, 0, command.Usagef("name %q: two players have it", s.name)
+			return nil, command.Usagef("name %q: two players have it", s.name)
 		}
 		taken[s.name] = true
 	}
@@ -347,9 +310,6 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 		own[s.own]++
 	}
 	for i, s := range specs {
-		if s.kind == "human" {
-			humans++
-		}
 		if !s.seeded {
 			s.seed = l.seed + uint64(i) + 1
 		}
@@ -358,12 +318,12 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, humans int
 		}
 		if s.kind == "program" {
 			if s.log, err = l.logs.begin(i, names[i]); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 		}
 		all = append(all, referee.Entrant{Name: names[i], Limit: l.limit(s), New: func(ctx context.Context) (player.Player, error) { return l.make(ctx, s) }})
 	}
-	return all, humans, nil
+	return all, nil
 }
 
 // askNames asks the programs that have no name for the one that they give themselves.
@@ -399,21 +359,47 @@ func (l *lobby) nameOf(ctx context.Context, s entrantSpec) (string, error) {
 	return p.Name(ctx), nil
 }
 
+// seat makes the entrants that words describe, and more, and asks programs for their names. A program that does not start
+// loses its games, a table that is missing is an error.
+func (l *lobby) seat(ctx context.Context, words []string, more ...entrantSpec) (all []referee.Entrant, humans []bool, err error) {
+	var specs []entrantSpec
+	for _, word := range words {
+		s, err := parseNamed(word)
+		if err != nil {
+			return nil, nil, command.Usagef("%w", err)
+		}
+		specs = append(specs, s)
+	}
+	specs = append(specs, more...)
+	l.askNames(ctx, specs)
+	if all, err = l.entrants(specs); err != nil {
+		return nil, nil, err
+	}
+	for i, s := range specs {
+		humans = append(humans, s.kind == "human")
+		if s.kind == "table" {
+			p, err := l.table(s.rest)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", all[i].Name, err)
+			}
+			p.Close()
+		}
+	}
+	return all, humans, nil
+}
+
 // limit returns the time per move of an entrant; 0 if unlimited.
 func (l *lobby) limit(s entrantSpec) time.Duration {
 	switch {
 	case s.kind == "human":
 		return 0
-	case s.time > 0:
-		return s.time
-	case l.time > 0:
-		return l.time
-	case s.level != nil:
+	case s.level.Name == "" && s.level.Time > 0 || l.time == 0:
+		if s.kind == "program" || s.kind == "machine" && s.level == (player.Level{}) {
+			return cmp.Or(l.g.Info().MoveTime, time.Second)
+		}
 		return s.level.Time
-	case s.kind == "program" || s.kind == "machine" && s.depth == 0:
-		return cmp.Or(l.g.Info().MoveTime, time.Second)
 	}
-	return 0
+	return l.time
 }
 
 // make makes a player.
@@ -426,7 +412,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "program":
 		p, err := player.NewProgram(ctx, l.g, s.rest, s.dir, l.box, s.log)
 		if err != nil {
-			return nil, err
+			return nil, err // not a nil *Program
 		}
 		return p, nil
 	case "table":
@@ -439,19 +425,16 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	if s.threads > 0 {
 		o.Threads = s.threads
 	}
-	if s.level != nil && s.level.Perfect {
+	if s.level.Perfect {
 		if t, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
-			return player.NewLevel(*s.level, t, nil, player.Searching(l.g, o), s.seed), err
+			return player.NewLevel(s.level, t, nil, player.Searching(l.g, o), s.seed), err
 		}
 	}
 	searcher, err := search.New(l.g, o)
 	if err != nil {
 		return nil, err
 	}
-	if s.level != nil {
-		return player.NewLevel(*s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
-	}
-	return player.NewMachine(searcher, search.Limit{Depth: s.depth, Time: s.time}), nil
+	return player.NewLevel(s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
 }
 
 // table returns a player that uses the table in a directory; in --data if dir is "".

@@ -8,6 +8,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/play/internal/player"
 )
 
 func TestParseEntrant(t *testing.T) {
@@ -19,9 +20,9 @@ func TestParseEntrant(t *testing.T) {
 		{"table", "table"},
 		{"table:my data:1", "table my data:1"},
 		{"machine", "machine"},
-		{"machine:time=200ms", "machine 200ms"},
-		{"machine:depth=6,memory=64M,threads=2", "machine depth 6 67108864 bytes 2 threads"},
-		{"machine:level=club,threads=1", "machine level club 1 threads"},
+		{"machine:time=200ms", "machine 200ms a move"},
+		{"machine:depth=6,memory=64M,threads=2", "machine 6 moves ahead 67108864 bytes 2 threads"},
+		{"machine:level=club,threads=1", "machine club 1 threads"},
 		{"program:python3 a.py, b:c", "program python3 a.py, b:c"},
 
 		{"", `player "": expected ` + entrantForms},
@@ -36,12 +37,11 @@ func TestParseEntrant(t *testing.T) {
 		{"random:seed=-1", `player "random:seed=-1": option "seed=-1": expected an integer of 0 or more`},
 		{"machine:seed=1", `player "machine:seed=1": option "seed=1": expected time=…, depth=…, level=…, memory=…, threads=…`},
 		{"machine:depth", `player "machine:depth": option "depth": expected an integer of 1 or more, found ""`},
-		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": time, depth and level exclude each other`},
-		{"machine:level=club,depth=2", `player "machine:level=club,depth=2": time, depth and level exclude each other`},
+		{"machine:time=1s,depth=2", `player "machine:time=1s,depth=2": option "depth=2": time, depth and level exclude each other`},
+		{"machine:level=club,depth=2", `player "machine:level=club,depth=2": option "depth=2": time, depth and level exclude each other`},
 		{"machine:level=divine", `player "machine:level=divine": option "level=divine": level "divine": expected random, beginner, novice, casual, regular, club, strong, expert, master, grandmaster, perfect`},
 		{"random:level=club", `player "random:level=club": option "level=club": expected seed=…`},
 		{"machine:time=0s", `player "machine:time=0s": option "time=0s": expected more than 0`},
-		{"machine:depth=1,depth=2", `player "machine:depth=1,depth=2": option "depth=2": it is given twice`},
 		{"machine:memory=0", `player "machine:memory=0": option "memory=0": expected more than 0`},
 		{"machine:memory=lots", `player "machine:memory=lots": option "memory=lots": size "lots": expected a number of bytes, optionally with suffix K, M, G or T`},
 	} {
@@ -53,14 +53,8 @@ func TestParseEntrant(t *testing.T) {
 		if s.seeded {
 			got += fmt.Sprint(" seed ", s.seed)
 		}
-		if s.time > 0 {
-			got += " " + s.time.String()
-		}
-		if s.depth > 0 {
-			got += fmt.Sprint(" depth ", s.depth)
-		}
-		if s.level != nil {
-			got += " level " + s.level.Name
+		if s.level != (player.Level{}) {
+			got += " " + s.level.Words()
 		}
 		if s.memory > 0 {
 			got += fmt.Sprint(" ", s.memory, " bytes")
@@ -87,7 +81,7 @@ func FuzzParseEntrant(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.text != text || s.time < 0 || s.depth < 0 || s.memory < 0 || s.threads < 0 || s.time > 0 && s.depth > 0 || s.kind == "program" && s.rest == "" {
+		if s.text != text || s.level.Time < 0 || s.level.Depth < 0 || s.memory < 0 || s.threads < 0 || s.kind == "program" && s.rest == "" {
 			t.Errorf("%q: %+v", text, s)
 		}
 	})
@@ -101,7 +95,7 @@ func TestNameOfSecondStart(t *testing.T) {
 	specs := []entrantSpec{{text: "program:a", kind: "program", rest: answers}, {text: "program:b", kind: "program", rest: "[ -e " + started + " ] || { : >" + started + "; exit 1; }; " + answers}}
 	l := &lobby{g: must.Get(connectn.New(3, 3, 3))(t)}
 	l.askNames(t.Context(), specs)
-	all, _, err := l.entrants(specs)
+	all, err := l.entrants(specs)
 	if err != nil || all[0].Name != "program:a" || all[1].Name != "program:b" {
 		t.Errorf("%v, %v", all, err)
 	}
@@ -126,7 +120,7 @@ func TestNames(t *testing.T) {
 		{[]entrantSpec{called("x"), program("x")}, "x|program:x"},
 		{[]entrantSpec{called("x"), called("x")}, `name "x": two players have it`},
 	} {
-		all, _, err := new(lobby).entrants(tt.specs)
+		all, err := new(lobby).entrants(tt.specs)
 		var names []string
 		for _, e := range all {
 			names = append(names, e.Name)

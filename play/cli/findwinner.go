@@ -35,7 +35,14 @@ func findWinnerCommand(games game.Kinds) *cli.Command {
 		Name:      "find-winner",
 		Usage:     "find the best move of a position, its value, and the number of moves to the end",
 		ArgsUsage: "[POSITION]",
-		Flags:     findWinnerFlags(),
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "by", Usage: "algorithm: plain (every line of play), memo (the same with a table of positions seen) or search (fast; the opening book of a game that has one answers first)", Value: bySearch},
+			&cli.IntFlag{Name: "chains", Usage: "memo: number `N` of chains in the table", Value: defaultChains},
+			&cli.DurationFlag{Name: "time", Usage: "search: time limit, e.g. 500ms or 10s, after which the best move so far is printed", DefaultText: "until it is proven"},
+			&cli.IntFlag{Name: "depth", Usage: "search: search `N` moves ahead; fewer if --time ends it", DefaultText: "until it is proven"},
+			command.StartFlag(),
+			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
+		}, searchFlags(byDefault+"; of memo 1G")...),
 		Description: "POSITION is a board ('XO  '; in Connect N, blanks may be . or _), or the moves that lead to it from the\n" +
 			"start (3 3 2): words are read as moves if each of them is legal in its turn.\n" +
 			"Without a POSITION, it reads one from each line of stdin, as driver lookup does.\n\n" +
@@ -47,30 +54,24 @@ func findWinnerCommand(games game.Kinds) *cli.Command {
 	}, findWinner)
 }
 
-func findWinnerFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "by", Usage: "algorithm: plain (every line of play), memo (the same with a table of positions seen) or search (fast; the opening book of a game that has one answers first)", Value: bySearch},
-		&cli.IntFlag{Name: "chains", Usage: "memo: number `N` of chains in the table", Value: defaultChains},
-		&cli.DurationFlag{Name: "time", Usage: "search: time limit, e.g. 500ms or 10s, after which the best move so far is printed", DefaultText: "until it is proven"},
-		&cli.IntFlag{Name: "depth", Usage: "search: search `N` moves ahead; fewer if --time ends it", DefaultText: "until it is proven"},
-		command.StartFlag(),
-		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position"},
-	}, searchFlags(byDefault+"; of memo 1G")...)
-}
-
-// A finding is the result of a search of a position.
+// A finding is the result of a search of a position; its exported fields are printed as JSON.
 type finding struct {
-	value     game.Value // 0 if nothing is proven
-	weak      bool       // the remoteness is not proven
-	book      bool       // the opening book has the position
-	best      string     // the best move; "" for a terminal position
-	line      []string   // best play, if known
-	depth     int        // the search depth in plies; 0 if the result is proven
-	positions uint64
-	lookups   uint64
-	hits      uint64
-	chain     float64 // mean number of positions in a chain; 0 if there are no chains
-	seconds   float64
+	value game.Value // 0 if nothing is proven
+	weak  bool       // the remoteness is not proven
+
+	Game     string        `json:"game"`
+	Position string        `json:"position"`
+	Hash     game.Position `json:"hash"`
+	*notation.ValueJSON
+	Best      string   `json:"best,omitempty"`  // the best move; "" for a terminal position
+	Line      []string `json:"line,omitempty"`  // best play, if known
+	Book      bool     `json:"book,omitempty"`  // the opening book has the position
+	Depth     int      `json:"depth,omitempty"` // the search depth in plies; 0 if the result is proven
+	Positions uint64   `json:"positions"`
+	Lookups   uint64   `json:"lookups"`
+	Hits      uint64   `json:"hits"`
+	Chain     float64  `json:"chain,omitempty"` // mean number of positions in a chain; 0 if there are no chains
+	Seconds   float64  `json:"seconds"`
 }
 
 // A finder finds the winner of a position. When ctx ends it returns what it has found so far,
@@ -95,7 +96,7 @@ func findWinner(c *cli.Context, kind game.Kind) error {
 		if err != nil {
 			return err
 		}
-		f.seconds = time.Since(begun).Seconds()
+		f.Seconds = time.Since(begun).Seconds()
 		if c.Bool("json") {
 			err = f.printJSON(out, g, p)
 		} else {
@@ -169,12 +170,12 @@ func memoFinder(g game.Layered, o memo.Options) (finder, error) {
 		}
 		after := s.Counts()
 		f.value = v.Value
-		f.positions, f.lookups, f.hits = after.Positions-before.Positions, after.Lookups-before.Lookups, after.Hits-before.Hits
+		f.Positions, f.Lookups, f.Hits = after.Positions-before.Positions, after.Lookups-before.Lookups, after.Hits-before.Hits
 		if v.Move >= 0 {
-			f.best = g.Moves(nil, p)[v.Move].Name
+			f.Best = g.Moves(nil, p)[v.Move].Name
 		}
 		if t := s.Table(); t != nil {
-			f.chain = t.MeanChain()
+			f.Chain = t.MeanChain()
 		}
 		return f, nil
 	}, nil
@@ -189,8 +190,8 @@ func searchFinder(g game.Game, o search.Options, limit search.Limit) (finder, er
 	openings := book.Embedded(g)
 	return func(ctx context.Context, p game.Position) (f finding, err error) {
 		if line := openings.Line(p); len(line) > 0 {
-			f.value, f.book = openings.Lookup(p)
-			f.best, f.line = line[0], line
+			f.value, f.Book = openings.Lookup(p)
+			f.Best, f.Line = line[0], line
 			return f, nil
 		}
 		r, err := s.Search(ctx, p, limit)
@@ -203,15 +204,15 @@ func searchFinder(g game.Game, o search.Options, limit search.Limit) (finder, er
 
 // findingOf converts the result of a search.
 func findingOf(r search.Result) finding {
-	f := finding{value: r.Value, weak: r.Weak, positions: r.Nodes, lookups: r.Lookups, hits: r.Hits}
+	f := finding{value: r.Value, weak: r.Weak, Positions: r.Nodes, Lookups: r.Lookups, Hits: r.Hits}
 	if !r.Exact {
-		f.depth = r.Depth
+		f.Depth = r.Depth
 	}
 	for _, m := range r.Line {
-		f.line = append(f.line, m.Name)
+		f.Line = append(f.Line, m.Name)
 	}
-	if len(f.line) > 0 {
-		f.best = f.line[0]
+	if len(f.Line) > 0 {
+		f.Best = f.Line[0]
 	}
 	return f
 }
@@ -221,7 +222,7 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 	worth := notation.ValueOf(g, p, f.value)
 	fmt.Fprintf(out, "%s", g.Picture(p))
 	switch {
-	case f.best == "":
+	case f.Best == "":
 		which, how := worth.Ended(g, p)
 		fmt.Fprintf(out, "%s%s\n", which, how)
 		return
@@ -230,52 +231,34 @@ func (f finding) print(out io.Writer, g game.Game, p game.Position) {
 		if f.weak {
 			output = worth.You()
 		}
-		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", notation.Heading(g, p), output, f.best)
-	case f.depth == 0:
-		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", notation.Heading(g, p), f.best)
+		fmt.Fprintf(out, "%s: %s\nbest move: %s\n", notation.Heading(g, p), output, f.Best)
+	case f.Depth == 0:
+		fmt.Fprintf(out, "%s: not proven\nbest move so far: %s\n", notation.Heading(g, p), f.Best)
 	default:
-		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", notation.Heading(g, p), numfmt.Count(f.depth, "move"), f.best)
+		fmt.Fprintf(out, "%s: not proven, %s ahead\nbest move so far: %s\n", notation.Heading(g, p), numfmt.Count(f.Depth, "move"), f.Best)
 	}
-	if f.book {
+	if f.Book {
 		fmt.Fprintln(out, "from the opening book")
 		return
 	}
-	fmt.Fprintf(out, "%s", numfmt.Count(f.positions, "position"))
-	if f.lookups > 0 {
-		fmt.Fprintf(out, ", %s", numfmt.Count(f.lookups, "look-up"))
+	fmt.Fprintf(out, "%s", numfmt.Count(f.Positions, "position"))
+	if f.Lookups > 0 {
+		fmt.Fprintf(out, ", %s", numfmt.Count(f.Lookups, "look-up"))
 	}
-	if f.chain > 0 {
-		fmt.Fprintf(out, ", %.3g positions a chain,", f.chain)
+	if f.Chain > 0 {
+		fmt.Fprintf(out, ", %.3g positions a chain,", f.Chain)
 	}
-	fmt.Fprintf(out, " in %s\n", numfmt.Seconds(f.seconds))
+	fmt.Fprintf(out, " in %s\n", numfmt.Seconds(f.Seconds))
 }
 
 // printJSON prints the finding as a line of JSON.
 func (f finding) printJSON(out io.Writer, g game.Game, p game.Position) error {
-	m := map[string]any{
-		"game": g.Spec(), "position": string(g.AppendText(nil, p)), "hash": p,
-		"positions": f.positions, "lookups": f.lookups, "hits": f.hits, "seconds": f.seconds,
-	}
+	f.Game, f.Position, f.Hash = g.Spec(), string(g.AppendText(nil, p)), p
 	if f.value.Valid() {
 		worth := notation.ValueOf(g, p, f.value).JSON()
-		if m["value"] = worth.Value; !f.weak {
-			m["remoteness"] = worth.Remoteness
+		if f.ValueJSON = &worth; f.weak {
+			worth.Remoteness = nil
 		}
 	}
-	if f.depth > 0 {
-		m["depth"] = f.depth
-	}
-	if f.best != "" {
-		m["best"] = f.best
-	}
-	if f.line != nil {
-		m["line"] = f.line
-	}
-	if f.book {
-		m["book"] = true
-	}
-	if f.chain > 0 {
-		m["chain"] = f.chain
-	}
-	return json.NewEncoder(out).Encode(m)
+	return json.NewEncoder(out).Encode(f)
 }

@@ -23,7 +23,8 @@ func gameCommands(games game.Kinds) []*cli.Command {
 			"to play again; a machine then keeps its table. Without a human the first player moves first;\n" +
 			"in Network, always. A human enters moves, or help, hint, undo, resign (the game) or quit (the program); the\n" +
 			"end of the input is quit, too. After a game, review lists the mistakes, and practise lets a human try them again.",
-		Flags: gameFlags(),
+		Flags: append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "exit after one game"},
+			&cli.BoolFlag{Name: "rules", Usage: "print the rules of the game"}}, entrantFlags()...),
 	}, playGame)
 	for _, g := range c.Subcommands {
 		g.Category = cmp.Or(g.Category, "to play a game")
@@ -32,12 +33,6 @@ func gameCommands(games game.Kinds) []*cli.Command {
 		}
 	}
 	return c.Subcommands
-}
-
-// gameFlags returns the flags of play GAME.
-func gameFlags() []cli.Flag {
-	return append([]cli.Flag{&cli.BoolFlag{Name: "quit", Aliases: []string{"q"}, Usage: "exit after one game"},
-		&cli.BoolFlag{Name: "rules", Usage: "print the rules of the game"}}, entrantFlags()...)
 }
 
 // playGame implements play GAME.
@@ -72,11 +67,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	if err != nil {
 		return err
 	}
-	specs, err := specsOf(words)
-	if err != nil {
-		return err
-	}
-	entrants, _, err := l.entrants(specs)
+	entrants, people, err := l.seat(ctx, words)
 	if err != nil {
 		return err
 	}
@@ -85,7 +76,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	}
 	r := reviewer{options: l.options, data: l.data, notices: l.notices}
 	defer r.close()
-	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool{specs[0].kind == "human", specs[1].kind == "human"}, Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
+	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool(people), Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
 		Analyzer: func() (*analysis.Analyzer, error) { err := r.prepare(g); return r.analyzer, err }}
 	err = t.Play(ctx, g)
 	if err == io.EOF || err == player.ErrLeft {

@@ -34,26 +34,6 @@ func TestGameEnds(t *testing.T) {
 	}
 }
 
-// TestGameOfOthers checks that there are no questions without a human, and that the first
-// player begins.
-func TestGameOfOthers(t *testing.T) {
-	for line, ends := range map[string]string{
-		"connectn --width 4 --time 10s machine random":                                `\nmachine wins after \d+ moves\n$`,
-		"connectn machine:depth=9 machine:depth=9":                                    `\ntie after 9 moves\n$`,
-		"connectn --time 10s --threads 1 --memory 1M machine machine":                 `\ntie after 9 moves\n$`,
-		"mnk --time 10s machine machine":                                              `\ntie after 9 moves\n$`,
-		"quickcross --seed 1 --width 2 --height 2 --connect 2 random machine:depth=4": `\nmachine:depth=4 wins after \d+ moves\n$`,
-	} {
-		if output := runs(t, line, "is not read"); !regexp.MustCompile(ends).MatchString(output) || strings.Contains(output, "?") {
-			t.Errorf("%s: %s, want %s", line, output, ends)
-		}
-	}
-	a, b := runs(t, "mnk --seed 5 random random", ""), runs(t, "mnk --seed 5 random random", "")
-	if a != b {
-		t.Error("a seed makes different games")
-	}
-}
-
 // TestGameOfTable checks that a table plays the game that it contains, by default on its board, and that a table of
 // another game is refused.
 func TestGameOfTable(t *testing.T) {
@@ -70,7 +50,7 @@ func TestGameOfTable(t *testing.T) {
 		t.Errorf("without a board: %s", again)
 	}
 	for line, want := range map[string]string{
-		"quickcross --width 4 --data " + dir + " table random": "play: table: " + dir + "/table: of another game: ",
+		"quickcross --width 4 --data " + dir + " table random": "play: table: table: " + dir + "/table: of another game: ",
 		"connectn --data " + dir + "/nothing table random":     "play: table: ",
 	} {
 		if status, stdout, stderr := runLine(some(), line, ""); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 )
 
 // A logDir keeps what programs write to stderr, in a file for each player. Only the user who runs play
@@ -15,7 +13,6 @@ type logDir struct {
 	path   string // absolute, without symbolic links
 	resume bool   // files are continued
 	warn   func(v ...any)
-	mu     sync.Mutex
 }
 
 // openLogs makes the directory of --logs, or returns nil if there is none.
@@ -35,46 +32,31 @@ func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
 
 // fileName replaces the characters of a text that a name of a file cannot have.
 func fileName(text string) string {
-	forbidden := "/"
-	if runtime.GOOS == "windows" {
-		forbidden = `/\<>:"|?*`
-	}
 	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune(forbidden, c) {
+		if strings.ContainsRune(`/\<>:"|?*`, c) {
 			return '_'
 		}
 		return c
 	}, text)
 }
 
-// begin creates or empties the file of a player, and returns a function that appends to it; nil if d is nil.
+// begin creates or empties the file of a player, which stays open, and returns a function that appends to it; nil if d is nil.
 // number is that of the player, from 0.
 func (d *logDir) begin(number int, player string) (func(text []byte), error) {
 	if d == nil {
 		return nil, nil
 	}
-	name := filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, fileName(player)))
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	add := func(flags int, text []byte) error {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		f, err := os.OpenFile(name, flags, 0o600)
-		if err != nil {
-			return fmt.Errorf("--logs: %w", err)
-		}
-		defer f.Close()
-		if _, err := f.Write(text); err != nil {
-			return fmt.Errorf("--logs: %w", err)
-		}
-		return nil
-	}
-	first := flags
 	if !d.resume {
-		first |= os.O_TRUNC
+		flags |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, fileName(player))), flags, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("--logs: %w", err)
 	}
 	return func(text []byte) {
-		if err := add(flags, text); err != nil {
-			d.warn(err)
+		if _, err := f.Write(text); err != nil {
+			d.warn(fmt.Errorf("--logs: %w", err))
 		}
-	}, add(first, nil)
+	}, nil
 }

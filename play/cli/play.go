@@ -35,10 +35,10 @@ func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Wri
 
 // run executes a command line without the options of a rules program.
 func run(ctx context.Context, games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if err := checkGames(games); err != nil {
+	list, err := commands(games)
+	if err != nil {
 		return command.Exit(args, err, stderr)
 	}
-	list := commands(games)
 	return command.Run(ctx, &cli.App{
 		Name:     "play",
 		Usage:    "play games, and find who wins",
@@ -62,31 +62,35 @@ func howToBegin(games game.Kinds, unknown cli.ActionFunc) cli.ActionFunc {
 	}
 }
 
-// commands returns the commands of play for these games.
-func commands(games game.Kinds) []*cli.Command {
+// commands returns the commands of play for these games. No game may have the name of a command, and no parameter that of
+// a flag.
+func commands(games game.Kinds) ([]*cli.Command, error) {
+	if err := games.Check(); err != nil {
+		return nil, err
+	}
 	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games), reviewCommand(games), accuracyCommand(games), trainCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
 		list = append(list, scoreCommand(columns), bookCommand(columns))
 	}
-	return append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
-}
-
-// flags returns the flags of all commands.
-func flags() []cli.Flag {
-	return slices.Concat(findWinnerFlags(), scoreFlags(), bookFlags(), gameFlags(), engineFlags(), matchFlags(), tournamentFlags(), accuracyFlags(), trainFlags(), tuiFlags())
-}
-
-// checkGames checks the list of games, and that no game has the name of a command and no
-// parameter that of a flag.
-func checkGames(games game.Kinds) error {
-	if err := command.CheckGames(games, flags()); err != nil {
-		return err
-	}
-	names := command.Names(commands(games))
+	list = append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
+	names := command.Names(list)
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return fmt.Errorf("game %s: the name is that of a command", name)
+			return nil, fmt.Errorf("game %s: the name is that of a command", name)
 		}
 	}
-	return nil
+	return list, command.CheckGames(games, commonFlags(list))
+}
+
+// commonFlags returns the flags of commands and of their subcommands, without the parameters of games.
+func commonFlags(list []*cli.Command) (flags []cli.Flag) {
+	for _, c := range list {
+		flags = append(flags, commonFlags(c.Subcommands)...)
+		for _, f := range c.Flags {
+			if f.(cli.CategorizableFlag).GetCategory() != "board" {
+				flags = append(flags, f)
+			}
+		}
+	}
+	return flags
 }

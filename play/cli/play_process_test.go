@@ -43,14 +43,6 @@ func talkTo(t *testing.T, line string) *talk {
 	return k
 }
 
-// says checks the next line of output.
-func (k *talk) says(t *testing.T, want string) {
-	t.Helper()
-	if got, err := k.stdout.ReadString('\n'); got != want+"\n" {
-		t.Fatalf("%v: %q, %v, want %q", k.cmd, got, err, want)
-	}
-}
-
 // stopped sends a signal and checks that the command ends soon, with the exit status of that
 // signal. It returns the rest of the output.
 func (k *talk) stopped(t *testing.T, signal os.Signal) (stdout, stderr string) {
@@ -76,28 +68,6 @@ func ticksOf(pid int) int {
 	user, _ := strconv.Atoi(f[11])
 	system, _ := strconv.Atoi(f[12])
 	return user + system
-}
-
-// TestPlayAnswers checks that each line is answered before the next one is sent.
-func TestPlayAnswers(t *testing.T) {
-	score := talkTo(t, "play score connectn --width 4 --height 3 --connect 3")
-	for _, line := range []string{"1 -1", "12 2", "121 -2"} {
-		moves, _, _ := strings.Cut(line, " ")
-		io.WriteString(score.stdin, moves+"\n")
-		score.says(t, line)
-	}
-	if _, output := score.stopped(t, os.Interrupt); !regexp.MustCompile(`^play: 3 positions, [\d,]+ nodes in [\d.]+ (µs|ms|s)\nplay: stopped\n$`).MatchString(output) {
-		t.Errorf("%q", output)
-	}
-	find := talkTo(t, "play find-winner connectn --width 2 --height 2 --connect 2")
-	io.WriteString(find.stdin, "0 1 0\n")
-	for _, line := range []string{" X .", " X O", " 0 1", `"XXO " is finished: X wins`} {
-		find.says(t, line)
-	}
-	find.stdin.Close()
-	if err := find.cmd.Wait(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestPlayStops stops searches and games by Ctrl-C: a search prints its best move so far, if it

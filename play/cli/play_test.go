@@ -46,17 +46,6 @@ func refused(t *testing.T, lines map[string]string) {
 	}
 }
 
-// TestFormat3 checks that a table of format 3 is refused.
-func TestFormat3(t *testing.T) {
-	const dir = "../../internal/engine/solve/testdata/format3"
-	for _, line := range []string{"web --data " + dir, "tui --data " + dir} {
-		status, stdout, stderr := runLine(some(), line, "")
-		if status != 1 || stdout != "" || !strings.Contains(stderr, dir+": of format version 3, this program reads version 4") || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("play %s: status %d, %s%s", line, status, stdout, stderr)
-		}
-	}
-}
-
 // TestCommands checks that a program lists only the commands that its games support.
 func TestCommands(t *testing.T) {
 	for _, test := range []struct {

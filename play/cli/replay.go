@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
+	"github.com/treereduce/treereduce/play/internal/lines"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
@@ -32,18 +33,27 @@ func replayCommand(games game.Kinds) *cli.Command {
 
 // replay implements play replay.
 func replay(c *cli.Context, games game.Kinds) error {
-	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
+	return eachPlayed(c, games, func(_ context.Context, out io.Writer, n int, p referee.Played) error {
 		if c.Bool("boards") {
-			printBoards(out, p, h)
+			shown := p
+			shown.History = player.NewHistory(p.History.Game())
+			fmt.Fprintln(out, shown.History.Game().Spec())
+			lines.Show(out, shown, true)
+			for _, name := range p.History.Names() {
+				if err := shown.History.Play(name); err != nil {
+					return err
+				}
+				lines.Show(out, shown, true)
+			}
 		}
-		_, err := fmt.Fprintln(out, gameLine(n, p, h.Game()))
+		_, err := fmt.Fprintln(out, gameLine(n, p))
 		return err
 	})
 }
 
 // eachPlayed calls do for the games of the file that the command line names, or for the one that
 // --game names.
-func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error) error {
+func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, out io.Writer, n int, p referee.Played) error) error {
 	if c.Args().Len() != 1 {
 		return command.Usagef("expected one file, found %d", c.Args().Len())
 	}
@@ -67,7 +77,7 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 	defer out.Flush()
 	r := referee.NewReader(in, name, games.Parse)
 	for n := 1; ; n++ {
-		p, h, err := r.Next()
+		p, err := r.Next()
 		switch {
 		case ctx.Err() != nil:
 			return command.ErrInterrupted
@@ -80,26 +90,8 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 		case only > 0 && n != only:
 			continue
 		}
-		if err := do(ctx, out, n, p, h); err != nil {
+		if err := do(ctx, out, n, p); err != nil {
 			return err
 		}
-	}
-}
-
-// printBoards prints a game move by move.
-func printBoards(out io.Writer, p referee.Played, played *player.History) {
-	g := played.Game()
-	h := player.NewHistory(g)
-	fmt.Fprintf(out, "%s\n%s", g.Spec(), g.Picture(h.Position()))
-	for i, name := range p.Moves {
-		given := ""
-		if i < p.Opening {
-			given = " (opening)"
-		}
-		mover := h.Turn()
-		if h.Play(name) != nil {
-			return // cannot happen: the move has been played before
-		}
-		fmt.Fprintf(out, "%s (%s): %s%s\n%s", player.Who(g, mover), p.Players[mover], name, given, g.Picture(h.Position()))
 	}
 }

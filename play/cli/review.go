@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
+	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -88,8 +89,8 @@ func (r *reviewer) close() {
 }
 
 // review judges and prints a game.
-func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.Played, h *player.History) error {
-	g := h.Game()
+func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.Played) error {
+	g, h := p.History.Game(), p.History
 	if err := r.prepare(g); err != nil {
 		return err
 	}
@@ -98,32 +99,27 @@ func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.P
 		return err
 	}
 	if r.json {
-		return json.NewEncoder(out).Encode(reviewJSON(n, p, h, judgments))
+		return json.NewEncoder(out).Encode(reviewJSON(n, p, judgments))
 	}
-	printReview(out, n, p, h, judgments)
+	printReview(out, n, p, judgments)
 	return nil
 }
 
 // printReview prints a game, its moves with their values, its mistakes and a line for each player.
-func printReview(out io.Writer, n int, p referee.Played, h *player.History, judgments []analysis.Judgment) {
-	g := h.Game()
+func printReview(out io.Writer, n int, p referee.Played, judgments []analysis.Judgment) {
+	g, h := p.History.Game(), p.History
 	who := func(side game.Player) string { return fmt.Sprintf("%s (%s)", player.Who(g, side), p.Players[side]) }
-	fmt.Fprintln(out, gameLine(n, p, h.Game()))
+	fmt.Fprintln(out, gameLine(n, p))
 	rows := [][]string{{"move", "player", "played", "before", "after"}}
-	var mistakes []string
 	for i, j := range judgments {
-		mover := h.Mover(i)
-		name := player.Who(g, mover)
+		name := player.Who(g, h.Mover(i))
 		if i < p.Opening {
 			name += ", opening"
 		}
 		rows = append(rows, []string{fmt.Sprint(i + 1), name, j.Move, j.Before.Text(g, h.At(i)), j.After.Text(g, h.At(i))})
-		if j.Mistake {
-			mistakes = append(mistakes, fmt.Sprintf("move %d, %s: %s", i+1, who(mover), j.Text(g, h.At(i))))
-		}
 	}
 	columns(out, rows)
-	for _, line := range mistakes {
+	for _, line := range session.Mistakes(h, judgments) {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out, analysis.TurningPoint(h, judgments, who))
@@ -133,8 +129,8 @@ func printReview(out io.Writer, n int, p referee.Played, h *player.History, judg
 }
 
 // reviewJSON returns a review as JSON.
-func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis.Judgment) map[string]any {
-	g := h.Game()
+func reviewJSON(n int, p referee.Played, judgments []analysis.Judgment) any {
+	g, h := p.History.Game(), p.History
 	plies := []any{}
 	for i, j := range judgments {
 		worth := func(w analysis.Worth) any {
@@ -157,9 +153,9 @@ func reviewJSON(n int, p referee.Played, h *player.History, judgments []analysis
 		}
 		plies = append(plies, ply)
 	}
-	m := playedJSON(n, p)
-	delete(m, "seconds") // a file has no times
-	m["spec"], m["review"] = g.Spec(), plies
-	m["turning_point"] = analysis.TurningPoint(h, judgments, func(side game.Player) string { return player.Who(g, side) })
-	return m
+	return struct {
+		referee.Record
+		Review  []any  `json:"review"`
+		Turning string `json:"turning_point"`
+	}{p.Record(n), plies, analysis.TurningPoint(h, judgments, func(side game.Player) string { return player.Who(g, side) })}
 }

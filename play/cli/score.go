@@ -28,15 +28,11 @@ func scoreCommand(games game.Kinds) *cli.Command {
 		Description: "Each line of stdin lists the columns of the moves from the start, counted from 1, without blanks: 44455.\n" +
 			"It is printed with its score: (W·H + 2 − n)/2, rounded down, with n stones on the board when the game is\n" +
 			"won; negative if the player to move loses, 0 for a tie. Total nodes and time go to stderr.",
-		Flags: scoreFlags(),
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "weak", Usage: "print only the outcome: 1, 0 or -1, which is faster"},
+			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position, with nodes and seconds"},
+		}, searchFlags(byDefault)...),
 	}, score)
-}
-
-func scoreFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "weak", Usage: "print only the outcome: 1, 0 or -1, which is faster"},
-		&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each position, with nodes and seconds"},
-	}, searchFlags(byDefault)...)
 }
 
 // ofColumns returns the games that are Connect N.

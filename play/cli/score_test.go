@@ -1,7 +1,6 @@
 package play
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -48,40 +47,6 @@ func TestScore(t *testing.T) {
 		}
 		if n := strings.Count(want, "\n"); !strings.HasPrefix(stderr, fmt.Sprintf("play: %d positions, ", n)) {
 			t.Errorf("%s: %s", flags, stderr)
-		}
-	}
-}
-
-// TestScoreLines checks that a wrong line is reported with its number, and that the others are
-// answered.
-func TestScoreLines(t *testing.T) {
-	status, stdout, stderr := runLine(some(), "score connectn --json", "1\n0\n4\n1111\r\n11 1\n121212\n12121\r\n12\n")
-	var got strings.Builder
-	for line := range strings.Lines(stdout) {
-		var m struct {
-			Line         string
-			Score, Nodes *int
-			Seconds      *float64
-		}
-		if err := json.Unmarshal([]byte(line), &m); err != nil || m.Score == nil || m.Nodes == nil || m.Seconds == nil {
-			t.Errorf("%s: %v", line, err)
-			continue
-		}
-		fmt.Fprintf(&got, "%s %d, ", m.Line, *m.Score)
-	}
-	if want := "1 0, 12121 -3, 12 1, "; status != 1 || got.String() != want {
-		t.Errorf("status %d, %s, want %s", status, got.String(), want)
-	}
-	for _, want := range []string{
-		`play: stdin:2: expected columns (move 1: expected a column, 1 to 3, found '0'), found "0"`,
-		`play: stdin:3: expected columns (move 1: expected a column, 1 to 3, found '4'), found "4"`,
-		`play: stdin:4: expected columns (move 4: column 1 is full), found "1111"`,
-		`play: stdin:5: expected columns (move 3: expected a column, 1 to 3, found ' '), found "11 1"`,
-		`play: stdin:6: expected columns (move 6: the game is over before it), found "121212"`,
-		`play: 3 positions, `,
-	} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("no %s in %s", want, stderr)
 		}
 	}
 }

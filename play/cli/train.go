@@ -31,19 +31,15 @@ func trainCommand(games game.Kinds) *cli.Command {
 			"hardest. No two puzzles are the same or mirror images. Enter a move, or help, resign (show the\n" +
 			"answer) or quit. A puzzle that you did not solve comes again. --export writes the puzzles instead: FILE.csv\n" +
 			"are notes for Anki, FILE.html is a page to print.",
-		Flags: trainFlags(),
+		Flags: append([]cli.Flag{
+			&cli.IntFlag{Name: "count", Usage: "number `N` of puzzles", Value: 10},
+			&cli.StringFlag{Name: "grade", Usage: "only puzzles of grade `N`, or of grades N-N", DefaultText: "all"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the choice of puzzles", DefaultText: "another one each time"},
+			&cli.DurationFlag{Name: "time", Usage: "search: time for the values of the moves of one position", Value: time.Second},
+			&cli.StringFlag{Name: "export", Usage: "write the puzzles to `FILE`, .csv or .html"},
+			datadir.Flag(),
+		}, searchFlags(byDefault)...),
 	}, trainOn)
-}
-
-func trainFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.IntFlag{Name: "count", Usage: "number `N` of puzzles", Value: 10},
-		&cli.StringFlag{Name: "grade", Usage: "only puzzles of grade `N`, or of grades N-N", DefaultText: "all"},
-		&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the choice of puzzles", DefaultText: "another one each time"},
-		&cli.DurationFlag{Name: "time", Usage: "search: time for the values of the moves of one position", Value: time.Second},
-		&cli.StringFlag{Name: "export", Usage: "write the puzzles to `FILE`, .csv or .html"},
-		datadir.Flag(),
-	}, searchFlags(byDefault)...)
 }
 
 // trainOn implements play train.
@@ -84,13 +80,12 @@ func trainOn(c *cli.Context, kind game.Kind) error {
 	}
 	ctx, stop := command.Interruptible(c.Context)
 	defer stop()
-	next := func(ctx context.Context) (*train.Puzzle, error) { return finder.Next(ctx, lowest, highest) }
+	human := player.NewHuman(player.NewConsole(c.App.Reader, c.App.Writer))
+	trainer := trainer{finder: finder, lowest: lowest, highest: highest, human: human, out: c.App.Writer, left: c.Int("count")}
 	if c.IsSet("export") {
-		err = exportPuzzles(ctx, c, next, func(w io.Writer, all []*train.Puzzle) error { return write(w, g, all) })
+		err = trainer.export(ctx, c, write)
 	} else {
-		human := player.NewHuman(player.NewConsole(c.App.Reader, c.App.Writer))
-		t := trainer{next: next, line: finder.Line, human: human, out: c.App.Writer, left: c.Int("count")}
-		err = t.run(ctx)
+		err = trainer.run(ctx)
 	}
 	return command.Stopped(ctx, err)
 }
@@ -113,21 +108,13 @@ func gradesOf(text string) (lowest, highest int, err error) {
 }
 
 // puzzleWriters are the forms of --export, by the end of the name.
-var puzzleWriters = map[string]func(w io.Writer, g game.Game, puzzles []*train.Puzzle) error{
-	".csv": func(w io.Writer, _ game.Game, puzzles []*train.Puzzle) error { return train.WriteAnki(w, puzzles) },
-	".html": func(w io.Writer, g game.Game, puzzles []*train.Puzzle) error {
-		return train.WritePage(w, train.Title(g), puzzles)
-	},
-}
+var puzzleWriters = map[string]func(io.Writer, []*train.Puzzle) error{".csv": train.WriteAnki, ".html": train.WritePage}
 
-// A nextPuzzle returns another puzzle.
-type nextPuzzle func(ctx context.Context) (*train.Puzzle, error)
-
-// exportPuzzles implements --export.
-func exportPuzzles(ctx context.Context, c *cli.Context, next nextPuzzle, write func(io.Writer, []*train.Puzzle) error) error {
+// export implements --export.
+func (t *trainer) export(ctx context.Context, c *cli.Context, write func(io.Writer, []*train.Puzzle) error) error {
 	var puzzles []*train.Puzzle
-	for len(puzzles) < c.Int("count") {
-		p, err := next(ctx)
+	for len(puzzles) < t.left {
+		p, err := t.finder.Next(ctx, t.lowest, t.highest)
 		if err == train.ErrNone && len(puzzles) > 0 {
 			logOf(c).Print(noMore(len(puzzles)))
 			break
@@ -149,11 +136,11 @@ func noMore(n int) string { return fmt.Sprintf("%s, no more found", numfmt.Count
 
 // A trainer poses puzzles to a human.
 type trainer struct {
-	next  nextPuzzle
-	line  func(ctx context.Context, m analysis.Move) ([]string, error) // best play after a move
-	human *player.Human
-	out   io.Writer
-	left  int // puzzles that were not posed yet
+	finder          *train.Finder
+	lowest, highest int // grades
+	human           *player.Human
+	out             io.Writer
+	left            int // puzzles that were not posed yet
 
 	missed       []*train.Puzzle // to pose again, the first one first
 	since        int             // puzzles posed since the last one that was posed again, or was missed first
@@ -181,7 +168,7 @@ func (t *trainer) pose(ctx context.Context) (err error) {
 	var p *train.Puzzle
 	first := len(t.missed) == 0 || t.left > 0 && t.since < again
 	if first {
-		p, err = t.next(ctx)
+		p, err = t.finder.Next(ctx, t.lowest, t.highest)
 		if err == train.ErrNone && t.seen > 0 {
 			t.left = 0
 			_, err = fmt.Fprintf(t.out, "%s\n\n", noMore(t.seen))
@@ -224,7 +211,7 @@ func (t *trainer) explain(ctx context.Context, p *train.Puzzle, name string) err
 		if m.Name != name && m.Name != p.Answer().Name {
 			continue
 		}
-		line, err := t.line(ctx, m)
+		line, err := t.finder.Line(ctx, m)
 		if err != nil {
 			return err
 		}

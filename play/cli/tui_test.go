@@ -218,29 +218,6 @@ func TestTUISleeps(t *testing.T) {
 	term.Ends(0)
 }
 
-// TestTUIFiles saves a game, which replay reads, and loads it again.
-func TestTUIFiles(t *testing.T) {
-	dir := t.TempDir()
-	term := terminal.Start(t, dir, "play tui connectn --you both", 80, 24)
-	term.Shows("to move")
-	term.Types("01")
-	term.Shows("last: 1 by O")
-	term.Types("s\r")
-	term.Shows("saved in games.txt")
-	term.Types("Q")
-	term.Ends(0)
-	if status, stdout, _ := process.Run(programs.Command(dir, "play replay games.txt")); status != 0 || !strings.Contains(stdout, "adjourned after 2 moves") {
-		t.Errorf("%d, %s", status, stdout)
-	}
-	term = terminal.Start(t, dir, "play tui connectn --load games.txt", 80, 24)
-	term.Shows("last: 1 by O(.|\n)*the last game of games.txt")
-	term.Types("Q")
-	term.Ends(0)
-	if _, err := os.Stat(filepath.Join(dir, "games.txt")); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestTUIThinks checks that while the machine is to move, the screen shows whose best move and
 // whose values it shows.
 func TestTUIThinks(t *testing.T) {
@@ -326,8 +303,8 @@ func TestTUIKept(t *testing.T) {
 // TestTUIDamaged checks that a damaged file of the kept game is ignored, with a line that names the file and the fault.
 func TestTUIDamaged(t *testing.T) {
 	for _, tt := range []struct{ text, shows string }{
-		{"treereduce games 1\n\ngame connectn wid", `.games:3: expected a game `},
-		{"\x00\xff", `.games:1: expected "treereduce games 1"`},
+		{`{"spec":"connectn wid`, `.games:1: expected a line of JSON`},
+		{"\x00\xff", `.games:1: expected a line of JSON`},
 	} {
 		kept := t.TempDir()
 		name := filepath.Join(kept, "treereduce/connectn-width3-height3-connect3.games")
@@ -335,7 +312,7 @@ func TestTUIDamaged(t *testing.T) {
 		must.OK(t, os.WriteFile(name, []byte(tt.text), 0o666))
 		term := terminal.Start(t, kept, "play tui connectn", 200, 24, "XDG_STATE_HOME="+kept)
 		screen := term.Shows("New game(.|\n)*" + regexp.QuoteMeta(tt.shows))
-		if !strings.Contains(screen, ": it is ignored") {
+		if !strings.Contains(strings.Join(strings.Fields(screen), " "), ": it is ignored") {
 			t.Error(screen)
 		}
 		term.Types("3")
@@ -357,16 +334,6 @@ func TestTUIDamaged(t *testing.T) {
 // and what is typed has precedence.
 func TestTUISmall(t *testing.T) {
 	for _, tt := range []struct{ words, keys, screen string }{
-		{"connectn --width 7 --height 6 --connect 4 --you both", "3", `
- O to move
-  . . . . . . .
-  . . . . . . .
-  . . . . . . .
-  . . . . . . .
-  . . . . . . .
-  . . . X . . .
-  0 1 2 3 4 5 6
-`},
 		{"connectn --width 7 --height 6 --connect 4 --you both", "33S", `
  X to move
   . . . . . . .
@@ -386,26 +353,6 @@ func TestTUISmall(t *testing.T) {
       0  1  2  3  4
 
  last: 5 by row 0
-`},
-		{"network --you both", "76", `
- White to move
-   .  .  .  .  .  .
-   .  .  .  .  .  .
-   .  .  .  .  .  .
-   .  .  .  .  .  .
-   .  .  .  .  .  .
-   .  .  .  .  .  .
- > 76
-`},
-		{"mnk", "", `
- New game
- 1     you move fir
- 2     the machine
- 3     two humans
- 4     watch the ma
- enter sides as bef
- esc   back
- +     stronger
 `},
 		{"mnk --you both", "?", `
  ? help        left

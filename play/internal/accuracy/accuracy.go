@@ -2,6 +2,7 @@ package accuracy
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -13,12 +14,13 @@ import (
 
 // A Group is the result of the moves of some plies.
 type Group struct {
-	First, Last int     // the plies, from 1
-	Moves       int     // judged moves, including faults
-	Kept        int     // judged moves that keep the result
-	Measured    int     // moves of which it is known whether they are the best
-	Best        int     // measured moves with the value of the position, its distance included
-	Lost        float64 // points lost by all moves: the result of the position less that of the move
+	First    int     `json:"first"` // the plies, from 1
+	Last     int     `json:"last"`
+	Moves    int     `json:"moves"`       // judged moves, including faults
+	Kept     int     `json:"kept"`        // judged moves that keep the result
+	Measured int     `json:"measured"`    // moves of which it is known whether they are the best
+	Best     int     `json:"best"`        // measured moves with the value of the position, its distance included
+	Lost     float64 `json:"points_lost"` // by all moves: the result of the position less that of the move
 }
 
 // add adds the counts of another group.
@@ -95,18 +97,22 @@ func (r Result) width() int {
 
 // An Exam asks a player for moves, and judges them.
 type Exam struct {
-	Asker    *referee.Asker
+	Entrant  referee.Entrant
+	Rules    referee.Rules
 	Analyzer *analysis.Analyzer
-	Limit    time.Duration                        // the time limit of each search that judges, if there is no table
-	Fault    func(h *player.History, fault error) // called for each fault
-	Report   func(positions int)                  // called after each position
+	Limit    time.Duration              // the time limit of each search that judges, if there is no table
+	Fault    func(fault referee.Played) // called for each play that the player has lost by its move
+	Report   func(positions int)        // called after each position
 }
 
-// Run examines the player at the last positions of histories. After an error the result is that of the positions
-// so far.
+// Run examines the player at the last positions of histories, which begin at the start of the game. After an error the
+// result is that of the positions so far.
 func (x Exam) Run(ctx context.Context, histories []*player.History) (r Result, err error) {
+	other := referee.Entrant{New: func(context.Context) (player.Player, error) { return leaver{}, nil }}
+	both := &referee.Pairing{Entrants: [2]referee.Entrant{x.Entrant.GiveUp(), other}}
+	defer both.Close()
 	for _, h := range histories {
-		if err := x.examine(ctx, h, &r); err != nil {
+		if err := x.examine(ctx, both, h, &r); err != nil {
 			return r, err
 		}
 		r.Positions++
@@ -115,45 +121,51 @@ func (x Exam) Run(ctx context.Context, histories []*player.History) (r Result, e
 	return r, nil
 }
 
+// A leaver is the opponent of the player: it ends each play after the player's move.
+type leaver struct{}
+
+func (leaver) Move(context.Context, *player.History, time.Duration) (string, error) {
+	return "", player.ErrLeft
+}
+func (leaver) Close() error { return nil }
+
 // examine asks for the move at the last position of h, unless its value is not proven, and adds the result.
-func (x Exam) examine(ctx context.Context, h *player.History, r *Result) error {
+func (x Exam) examine(ctx context.Context, both *referee.Pairing, h *player.History, r *Result) error {
+	g, ply := h.Game(), len(h.Names())
 	before, err := x.Analyzer.Assess(ctx, h.Position(), x.Limit)
-	if err != nil {
+	if err != nil || !before.Known {
 		return err
 	}
-	if !before.Known {
-		return nil
-	}
-	name, took, fault, err := x.Asker.Ask(ctx, h)
-	if err != nil {
+	p, err := both.Play(ctx, g, x.Rules, int(h.Turn()), h.Names())
+	chosen := p.History != nil && len(p.History.Names()) > ply
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil && !(chosen && errors.Is(err, player.ErrLeft)):
 		return err
 	}
-	r.Asked, r.Time = r.Asked+1, r.Time+took
-	if fault != nil {
+	r.Asked++
+	if len(p.Times) > 0 {
+		r.Time += p.Times[0]
+	}
+	if !chosen {
 		r.Faults++
-		x.Fault(h, fault)
-		lost := points[analysis.ResultOf(h.Game(), h.Position(), before.Value)]
-		r.add(h, Group{Moves: 1, Measured: 1, Lost: lost})
+		x.Fault(p)
+		r.add(ply, Group{Moves: 1, Measured: 1, Lost: points[analysis.ResultOf(g, h.Position(), before.Value)]})
 		return nil
 	}
-	next := h.Clone()
-	if err := next.Play(name); err != nil {
-		return err
-	}
-	after, err := x.Analyzer.Assess(ctx, next.Position(), x.Limit)
+	after, err := x.Analyzer.Assess(ctx, p.History.At(ply+1), x.Limit)
 	if err != nil {
 		return err
 	}
-	j := analysis.Review(h.Game(), []string{name}, 0, []analysis.Report{before, after})[0]
-	if j.Known() {
-		r.add(h, judged(h, j))
+	if j := analysis.Review(g, p.History.Names()[ply:ply+1], 0, []analysis.Report{before, after})[0]; j.Known() {
+		r.add(ply, judged(h, j))
 	}
 	return nil
 }
 
-// add adds the counts of one move at the last position of h.
-func (r *Result) add(h *player.History, g Group) {
-	ply := len(h.Names())
+// add adds the counts of one move after that many others.
+func (r *Result) add(ply int, g Group) {
 	for len(r.Plies) <= ply {
 		r.Plies = append(r.Plies, Group{First: len(r.Plies) + 1, Last: len(r.Plies) + 1})
 	}

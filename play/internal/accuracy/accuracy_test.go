@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -39,50 +40,6 @@ func checkDrawn(t *testing.T, histories []*player.History) {
 			t.Errorf("%v: finished %v, drawn before %v, %d moves", h.Names(), over, seen[p], len(h.Moves()))
 		}
 		seen[p] = true
-	}
-}
-
-// TestCanDraw asks tables of a game whose moves all lead to the next tier, of one that does not know predecessors, and of one
-// that knows them but has cycles.
-func TestCanDraw(t *testing.T) {
-	for spec, want := range map[string]bool{board: true, "mnk width=3 height=3 connect=3": false, "mills men=3": false} {
-		if got := accuracy.CanDraw(solved.Table(t, solved.Game(t, spec))); got != want {
-			t.Errorf("%s: %v", spec, got)
-		}
-	}
-}
-
-// TestFromTable checks the positions drawn from a table: the number of each tier, and that they depend on the
-// seed only.
-func TestFromTable(t *testing.T) {
-	tab := solved.Table(t, solved.Game(t, board))
-	const n = 200
-	drawn := must.Get(accuracy.FromTable(t.Context(), tab, n, 1))(t)
-	checkDrawn(t, drawn)
-	if len(drawn) != n {
-		t.Errorf("%d positions", len(drawn))
-	}
-	var tiers [16]int
-	for _, h := range drawn {
-		tiers[len(h.Names())]++
-	}
-	if tiers[0] != 1 || tiers[1] != 4 || tiers[15] != 0 { // the last ply has one move only
-		t.Error(tiers)
-	}
-	for ply := 4; ply < 13; ply++ {
-		if tiers[ply] < n/16 || tiers[ply] > n/8 {
-			t.Errorf("ply %d: %d positions of %v", ply, tiers[ply], tiers)
-		}
-	}
-	same := must.Get(accuracy.FromTable(t.Context(), tab, n, 1))(t)
-	other := must.Get(accuracy.FromTable(t.Context(), tab, n, 2))(t)
-	if a, b, c := fmt.Sprint(texts(drawn)), fmt.Sprint(texts(same)), fmt.Sprint(texts(other)); a != b || a == c {
-		t.Error("the positions do not depend on the seed only")
-	}
-	if all := must.Get(accuracy.FromTable(t.Context(), tab, 1e6, 1))(t); len(all) < 5000 {
-		t.Errorf("%d of all positions", len(all))
-	} else {
-		checkDrawn(t, all)
 	}
 }
 
@@ -143,10 +100,10 @@ func (chooser) Close() error { return nil }
 // search.
 func examine(t *testing.T, g game.Game, tab *table.Table, p player.Player, drawn []*player.History) accuracy.Result {
 	t.Helper()
-	asker := referee.NewAsker(referee.Entrant{Name: "P", New: func(context.Context) (player.Player, error) { return p, nil }}, referee.Rules{})
 	x := accuracy.Exam{
-		Asker: asker, Analyzer: analysis.New(g, tab, nil, search.Options{Memory: 4 << 20}), Limit: time.Minute,
-		Fault: func(*player.History, error) {}, Report: func(int) {},
+		Entrant:  referee.Entrant{Name: "P", New: func(context.Context) (player.Player, error) { return p, nil }},
+		Analyzer: analysis.New(g, tab, nil, search.Options{Memory: 4 << 20}), Limit: time.Minute,
+		Fault: func(referee.Played) {}, Report: func(int) {},
 	}
 	return must.Get(x.Run(t.Context(), drawn))(t)
 }
@@ -156,14 +113,18 @@ func examine(t *testing.T, g game.Game, tab *table.Table, p player.Player, drawn
 func TestExam(t *testing.T) {
 	g := solved.Game(t, board)
 	tab := solved.Table(t, g)
-	drawn := must.Get(accuracy.FromTable(t.Context(), tab, 300, 1))(t)
+	drawn := accuracy.FromGames(g, 300, 1)
 	byTable := examine(t, g, tab, player.NewRandom(1), drawn)
 	bySearch := examine(t, g, nil, player.NewRandom(1), drawn)
 	byTable.Time, bySearch.Time = 0, 0
 	if fmt.Sprint(byTable) != fmt.Sprint(bySearch) || byTable.Unjudged() != 0 {
 		t.Errorf("by table %+v, by search %+v", byTable, bySearch)
 	}
-	if r := examine(t, g, tab, player.NewTable(tab), drawn).Total(); r.Moves != 300 || r.Kept != 300 || r.Best != 300 || r.Lost != 0 {
+	best := chooser(func(h *player.History) (string, error) {
+		choices, err := tab.Choices(h.Position())
+		return choices[0].Name, err
+	})
+	if r := examine(t, g, tab, best, drawn).Total(); r.Moves != 300 || r.Kept != 300 || r.Best != 300 || r.Lost != 0 {
 		t.Errorf("the table: %+v", r)
 	}
 
@@ -172,7 +133,7 @@ func TestExam(t *testing.T) {
 		choices, err := tab.Choices(h.Position())
 		return choices[len(choices)-1].Name, err
 	})
-	kept, best, lost := 0, 0, 0.0
+	kept, equal, lost := 0, 0, 0.0
 	points := map[game.Result]float64{game.Wins: 1, game.Ties: 0.5}
 	for _, h := range drawn {
 		choices := must.Get(tab.Choices(h.Position()))(t)
@@ -181,12 +142,12 @@ func TestExam(t *testing.T) {
 			kept++
 		}
 		if first == last {
-			best++
+			equal++
 		}
 		lost += points[first.Outcome().For(h.Turn())] - points[last.Outcome().For(h.Turn())]
 	}
-	if r := examine(t, g, tab, worst, drawn).Total(); r.Kept != kept || r.Best != best || r.Lost != lost || kept == 300 || best == kept {
-		t.Errorf("the worst moves: %+v, expected %d kept, %d best, %v lost", r, kept, best, lost)
+	if r := examine(t, g, tab, worst, drawn).Total(); r.Kept != kept || r.Best != equal || r.Lost != lost || kept == 300 || equal == kept {
+		t.Errorf("the worst moves: %+v, expected %d kept, %d best, %v lost", r, kept, equal, lost)
 	}
 }
 
@@ -195,15 +156,45 @@ func TestExamFaults(t *testing.T) {
 	g := solved.Game(t, "connectn width=3 height=3 connect=3")
 	tab := solved.Table(t, g)
 	start := []*player.History{player.NewHistory(g)} // a tie
-	errs := []error{errors.New("no move"), player.ErrResigned, nil}
-	for _, err := range errs {
+	for _, err := range []error{errors.New("no move"), player.ErrResigned, nil} {
 		r := examine(t, g, tab, chooser(func(*player.History) (string, error) { return "9", err }), start)
 		if total := r.Total(); r.Faults != 1 || total.Moves != 1 || total.Kept != 0 || total.Best != 0 || total.Lost != 0.5 {
 			t.Errorf("%v: %+v", err, r)
 		}
 	}
-	large := solved.Game(t, "connectn width=8 height=7 connect=4")
+	made, asked, answers := 0, 0, []string{"1", "7", "2"}
 	x := accuracy.Exam{
+		Entrant: referee.Entrant{Name: "A", New: func(context.Context) (player.Player, error) {
+			if made++; made > 2 {
+				return nil, errors.New("no more")
+			}
+			return chooser(func(*player.History) (string, error) {
+				asked++
+				return answers[(asked-1)%3], nil
+			}), nil
+		}},
+		Analyzer: analysis.New(g, tab, nil, search.Options{}), Report: func(int) {},
+	}
+	var faults []string
+	x.Fault = func(p referee.Played) { faults = append(faults, p.Message) }
+	// After a fault, the entrant makes a new player, until it cannot make one any more.
+	r, err := x.Run(t.Context(), slices.Repeat(start, 6))
+	if want := `[expected one of 0 1 2, found "7" expected one of 0 1 2, found "7" no more]`; err != nil || made != 3 || asked != 5 || fmt.Sprint(faults) != want || r.Asked != 6 {
+		t.Errorf("%d made, %d asked, %q, %v, %+v", made, asked, faults, err, r)
+	}
+	// The player may leave, and the exam be stopped.
+	ctx, cancel := context.WithCancel(t.Context())
+	for want, p := range map[error]player.Player{player.ErrLeft: chooser(func(*player.History) (string, error) { return "", player.ErrLeft }),
+		context.Canceled: chooser(func(*player.History) (string, error) { cancel(); return "1", nil })} {
+		x.Entrant.New = func(context.Context) (player.Player, error) { return p, nil }
+		if r, err := x.Run(ctx, start); err != want || r.Positions != 0 || r.Faults != 0 {
+			t.Errorf("%v, want %v, %+v", err, want, r)
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		defer cancel()
+	}
+	large := solved.Game(t, "connectn width=8 height=7 connect=4")
+	x = accuracy.Exam{
 		Analyzer: analysis.New(large, nil, nil, search.Options{Memory: 1 << 20}), Limit: time.Millisecond, Report: func(int) {},
 	}
 	if r := must.Get(x.Run(t.Context(), []*player.History{player.NewHistory(large)}))(t); r.Unjudged() != 1 || r.Asked != 0 {

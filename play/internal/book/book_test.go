@@ -3,7 +3,6 @@ package book
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,33 +21,14 @@ import (
 // made makes a book of a game, and returns its file.
 func made(t testing.TB, g game.Layered, plies int) string {
 	t.Helper()
-	dir := t.TempDir()
-	d := opened(t, filepath.Join(dir, "part"), g, plies)
-	must.OK(t, d.Search(t.Context(), searcher(t, g), func() {}))
-	return finished(t, d, filepath.Join(dir, "book"))
-}
-
-func opened(t testing.TB, name string, g game.Layered, plies int) *Draft {
-	t.Helper()
-	d := must.Get(OpenDraft(name, g, plies))(t)
-	t.Cleanup(func() { d.Close() })
-	return d
+	name := filepath.Join(t.TempDir(), "book")
+	must.OK(t, Make(t.Context(), name, g, plies, searcher(t, g), func(int, int) {}))
+	return string(must.Get(os.ReadFile(name))(t))
 }
 
 func searcher(t testing.TB, g game.Game) *search.Searcher {
 	t.Helper()
 	return must.Get(search.New(g, search.Options{Memory: 1 << 20}))(t)
-}
-
-// finished finishes a draft, and returns the file of the book.
-func finished(t testing.TB, d *Draft, name string) string {
-	t.Helper()
-	must.OK(t, d.Finish(name))
-	text := must.Get(os.ReadFile(name))(t)
-	if _, err := os.Stat(d.file.Name()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the draft is still there: %v", err)
-	}
-	return string(text)
 }
 
 // acyclic makes one of our games without cycles.
@@ -130,78 +110,62 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestResume checks that a draft that was interrupted after any number of positions, with or
-// without an incomplete line, becomes the same book.
+// TestResume checks that a book that was interrupted after any number of positions becomes the same, and that no book is
+// there before.
 func TestResume(t *testing.T) {
 	g := acyclic(t, "connectn width=4 height=3 connect=3")
 	want := made(t, g, 4)
-	for _, stop := range []int{0, 1, 2, 7, 30} {
-		dir := t.TempDir()
-		part := filepath.Join(dir, "part")
-		for n := 1; ; n++ {
-			d := opened(t, part, g, 4)
-			if known, _ := d.Known(); known != stop*(n-1) {
-				t.Fatalf("%d positions after %d interruptions at %d", known, n-1, stop)
-			}
+	for _, stop := range []int{1, 2, 7, 30} {
+		name := filepath.Join(t.TempDir(), "book")
+		for n := 0; ; n++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			left := stop
-			if left == 0 && n == 1 {
-				cancel()
-			}
-			err := d.Search(ctx, searcher(t, g), func() {
-				if left--; left == 0 {
+			first := true
+			err := Make(ctx, name, g, 4, searcher(t, g), func(known, all int) {
+				if first && known != stop*n {
+					t.Fatalf("%d positions after %d interruptions at %d", known, n, stop)
+				}
+				if first = false; known == stop*(n+1) && known < all {
 					cancel()
 				}
 			})
 			cancel()
+			got, missing := os.ReadFile(name)
 			if err == nil {
-				if got := finished(t, d, filepath.Join(dir, "book")); got != want {
+				if string(got) != want {
 					t.Errorf("interrupted at %d: %q, want %q", stop, got, want)
 				}
 				break
 			}
-			if err != context.Canceled {
-				t.Fatal(err)
+			if !errors.Is(err, context.Canceled) || missing == nil {
+				t.Fatal(err, got)
 			}
-			if err := d.Finish(filepath.Join(dir, "book")); err == nil || !strings.Contains(err.Error(), "are missing") {
-				t.Errorf("incomplete: %v", err)
-			}
-			fmt.Fprint(d.file, "123 4"[:n%6])
-			d.Close()
+		}
+		if left, err := filepath.Glob(name + "?*"); len(left) > 0 {
+			t.Error(left, err)
 		}
 	}
 }
 
-// TestDraftErrors checks the errors of drafts that cannot be continued.
-func TestDraftErrors(t *testing.T) {
+// TestMakeErrors checks the errors of files that cannot be continued, and of positions and games without a book.
+func TestMakeErrors(t *testing.T) {
 	g := acyclic(t, "connectn width=4 height=3 connect=3")
-	head := fmt.Sprintf(draftLine, 2, g.Spec())
-	p := g.Moves(nil, g.Moves(nil, g.Start())[0].To)[0].To
+	name := filepath.Join(t.TempDir(), "book")
 	for text, want := range map[string]string{
-		"something else\n":                  "line 1: expected",
-		fmt.Sprintf(draftLine, 3, g.Spec()): "line 1: expected",
-		head + "1 6\n":                      "line 2: expected a position of ply 2",
-		head + fmt.Sprintf("%d 6\n%[1]d 10\n", game.CanonicalOf(g, p)): "line 3: expected",
-		head + fmt.Sprintf("%d 4\n", game.CanonicalOf(g, p)):           "line 2: expected",
-		head + fmt.Sprintf("%d 6\n%[1]d 6\n", game.CanonicalOf(g, p)):  "",
+		"something else\n":                                                        "it is not a book",
+		string(format(g, 3, make([]byte, 10))):                                    "it is of connectn width=4 height=3 connect=3 with 3 plies and 10 positions: choose another file",
+		string(format(g, 2, make([]byte, 99))):                                    "with 2 plies and 99 positions",
+		string(format(acyclic(t, "connectn width=3 height=4 connect=3"), 2, nil)): "it is of connectn width=3 height=4",
 	} {
-		name := filepath.Join(t.TempDir(), "part")
-		must.OK(t, os.WriteFile(name, []byte(text), 0o666))
-		if d, err := OpenDraft(name, g, 2); err == nil && want == "" {
-			if known, _ := d.Known(); known != 1 {
-				t.Errorf("%q: %d positions", text, known)
-			}
-			d.Close()
-		} else if err == nil || want == "" || !strings.Contains(err.Error(), name+": "+want) {
+		must.OK(t, os.WriteFile(name+".part", []byte(text), 0o666))
+		if err := Make(t.Context(), name, g, 2, searcher(t, g), func(int, int) {}); err == nil || !strings.Contains(err.Error(), name+".part: "+want) && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
-	if _, err := OpenDraft(filepath.Join(t.TempDir(), "part"), acyclic(t, "connectn width=7 height=6 connect=4"), 20); err != errMany {
+	if err := Make(t.Context(), name, acyclic(t, "connectn width=7 height=6 connect=4"), 20, nil, nil); err != errMany {
 		t.Errorf("error %v, want %v", err, errMany)
 	}
 	mancala := acyclic(t, "mancala pits=2 stones=2")
-	d := opened(t, filepath.Join(t.TempDir(), "part"), mancala, 2)
-	if err := d.Search(t.Context(), searcher(t, mancala), func() {}); err == nil || !strings.Contains(err.Error(), "not the remoteness") {
+	if err := Make(t.Context(), name+"2", mancala, 2, searcher(t, mancala), func(int, int) {}); err == nil || !strings.Contains(err.Error(), "not the remoteness") {
 		t.Errorf("Mancala: error %v", err)
 	}
 }

@@ -57,7 +57,8 @@ func (g *Game) Play(ctx context.Context, board game.Game) error {
 }
 
 // print prints the last move and the state.
-func (g *Game) print(h *player.History) {
+func (g *Game) print(p referee.Played) {
+	h := p.History
 	if n := len(h.Names()); n > 0 {
 		fmt.Fprintln(g.Out, ActionText(h.Mover(n-1), h.Names()[n-1]))
 	}

@@ -24,17 +24,13 @@ const (
 	CustomName     = "CustomPlayer"
 )
 
-// Names returns the names of the course's players.
-func Names() []string {
-	return []string{HumanName, RandomName, MinimaxName, AlphaBetaName, EvaluationName, CustomName}
-}
-
 // CheckName returns an error unless name is the name of one of the course's players.
 func CheckName(name string) error {
-	if slices.Contains(Names(), name) {
+	names := []string{HumanName, RandomName, MinimaxName, AlphaBetaName, EvaluationName, CustomName}
+	if slices.Contains(names, name) {
 		return nil
 	}
-	return fmt.Errorf("player %q: expected %s", name, strings.Join(Names(), ", "))
+	return fmt.Errorf("player %q: expected %s", name, strings.Join(names, ", "))
 }
 
 // Options configure players.

@@ -18,42 +18,42 @@ type Handler func(args []string) (string, error)
 // An Engine answers commands. It always has the commands that the protocol requires of
 // every engine: protocol_version, name, version, known_command, list_commands and quit.
 type Engine struct {
-	commands map[string]Handler
+	commands map[string]handled
 	quit     bool
+}
+
+// handled is a command with its handler.
+type handled struct {
+	least, most int // numbers of arguments
+	what        string
+	handler     Handler
 }
 
 // NewEngine makes an engine with a name and a version.
 func NewEngine(name, version string) *Engine {
-	e := &Engine{commands: make(map[string]Handler)}
-	e.Handle("protocol_version", none(func() string { return "2" }))
-	e.Handle("name", none(func() string { return name }))
-	e.Handle("version", none(func() string { return version }))
-	e.Handle("list_commands", none(func() string { return strings.Join(slices.Sorted(maps.Keys(e.commands)), "\n") }))
-	e.Handle("quit", none(func() string {
+	e := &Engine{commands: make(map[string]handled)}
+	says := func(command string, answer func() string) {
+		e.Handle(command, 0, 0, "no argument", func([]string) (string, error) { return answer(), nil })
+	}
+	says("protocol_version", func() string { return "2" })
+	says("name", func() string { return name })
+	says("version", func() string { return version })
+	says("list_commands", func() string { return strings.Join(slices.Sorted(maps.Keys(e.commands)), "\n") })
+	says("quit", func() string {
 		e.quit = true
 		return ""
-	}))
-	e.Handle("known_command", func(args []string) (string, error) {
-		if len(args) != 1 {
-			return "", fmt.Errorf("expected a command name, found %d words", len(args))
-		}
-		return strconv.FormatBool(e.commands[args[0]] != nil), nil
+	})
+	e.Handle("known_command", 1, 1, "a command name", func(args []string) (string, error) {
+		_, known := e.commands[args[0]]
+		return strconv.FormatBool(known), nil
 	})
 	return e
 }
 
-// none makes a Handler of a command without arguments.
-func none(answer func() string) Handler {
-	return func(args []string) (string, error) {
-		if len(args) > 0 {
-			return "", fmt.Errorf("expected no argument, found %q", args[0])
-		}
-		return answer(), nil
-	}
+// Handle adds a command with least to most arguments, which what describes in errors, or replaces it.
+func (e *Engine) Handle(name string, least, most int, what string, h Handler) {
+	e.commands[name] = handled{least, most, what, h}
 }
-
-// Handle adds a command, or replaces its handler.
-func (e *Engine) Handle(name string, h Handler) { e.commands[name] = h }
 
 // Serve reads commands from r and writes answers to w, each before it reads the next
 // command, until the command quit or the end of r. It refuses malformed lines with their
@@ -94,7 +94,10 @@ func (e *Engine) answer(c Command) (string, error) {
 	if !ok {
 		return "", errors.New("unknown command")
 	}
-	return h(c.Args)
+	if len(c.Args) < h.least || len(c.Args) > h.most {
+		return "", fmt.Errorf("syntax error: expected %s, found %q", h.what, strings.Join(c.Args, " "))
+	}
+	return h.handler(c.Args)
 }
 
 // frame formats an answer for the connection. An empty line, which would end the answer, is

@@ -44,10 +44,10 @@ func TestParseCommand(t *testing.T) {
 func serve(t *testing.T, input string) string {
 	t.Helper()
 	e := NewEngine("test", "0.1")
-	e.Handle("say", func(args []string) (string, error) { return strings.Join(args, "\n"), nil })
-	e.Handle("board", func([]string) (string, error) { return "\n X\n\n O\n", nil })
-	e.Handle("fail", func([]string) (string, error) { return "lost", errors.New("cannot") })
-	e.Handle("blank", func([]string) (string, error) { return "", errors.New("\n") })
+	e.Handle("say", 0, 1000, "words", func(args []string) (string, error) { return strings.Join(args, "\n"), nil })
+	e.Handle("board", 0, 1000, "words", func([]string) (string, error) { return "\n X\n\n O\n", nil })
+	e.Handle("fail", 0, 1000, "words", func([]string) (string, error) { return "lost", errors.New("cannot") })
+	e.Handle("blank", 0, 1000, "words", func([]string) (string, error) { return "", errors.New("\n") })
 	var out strings.Builder
 	must.OK(t, e.Serve(strings.NewReader(input), &out))
 	return out.String()
@@ -65,8 +65,8 @@ func TestEngine(t *testing.T) {
 		{"3 fail\n", "?3 cannot\n\n"},
 		{"blank\n", "? refused\n\n"},
 		{"dance\n", "? unknown command\n\n"},
-		{"name you\n", "? expected no argument, found \"you\"\n\n"},
-		{"known_command say\nknown_command dance\nknown_command\n", "= true\n\n= false\n\n? expected a command name, found 0 words\n\n"},
+		{"name you\n", "? syntax error: expected no argument, found \"you\"\n\n"},
+		{"known_command say\nknown_command dance\nknown_command\n", "= true\n\n= false\n\n? syntax error: expected a command name, found \"\"\n\n"},
 		{"list_commands\n", "= blank\nboard\nfail\nknown_command\nlist_commands\nname\nprotocol_version\nquit\nsay\nversion\n\n"},
 		{"name\n\n8\n" + strings.Repeat("x", maxLine+10) + "\nname\n",
 			"= test\n\n? syntax error: line 3: expected a command after the number 8\n\n? syntax error: line 4: a line of more than 65536 bytes\n\n= test\n\n"},
@@ -154,7 +154,7 @@ func TestBothSides(t *testing.T) {
 	toEngine, asked := io.Pipe()
 	answered, fromEngine := io.Pipe()
 	e := NewEngine("test", "0.1")
-	e.Handle("say", func(args []string) (string, error) { return strings.Join(args, "\n"), nil })
+	e.Handle("say", 0, 1000, "words", func(args []string) (string, error) { return strings.Join(args, "\n"), nil })
 	done := make(chan error)
 	go func() { done <- e.Serve(toEngine, fromEngine) }()
 	c := NewClient(answered, asked)

@@ -45,8 +45,8 @@ func (t *Series) Play(ctx context.Context, g game.Game) error {
 			}
 			first ^= second
 		}
-		names, people := [2]string{t.Entrants[first].Name, t.Entrants[1-first].Name}, [2]bool{t.Humans[first], t.Humans[1-first]}
-		rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(h *player.History) { Show(t.Out, h, names, true) }}
+		people := [2]bool{t.Humans[first], t.Humans[1-first]}
+		rules := referee.Rules{Grace: referee.DefaultGrace, Watch: func(p referee.Played) { Show(t.Out, p, true) }}
 		played, err := both.Play(ctx, g, rules, first, nil)
 		if err != nil {
 			return err
@@ -54,19 +54,20 @@ func (t *Series) Play(ctx context.Context, g game.Game) error {
 		if _, err := fmt.Fprintln(t.Out, played.Text(g.Values())); err != nil || t.Humans == [2]bool{} || t.Once {
 			return err
 		}
-		if again, err := t.after(ctx, g, played, people); err != nil || !again {
+		if again, err := t.after(ctx, played, people); err != nil || !again {
 			return err
 		}
 	}
 }
 
-// Show prints the last move, and, if board is true, the board.
-func Show(out io.Writer, h *player.History, players [2]string, board bool) {
+// Show prints the last move of a play, and, if board is true, the board.
+func Show(out io.Writer, p referee.Played, board bool) {
+	h := p.History
 	if n := len(h.Names()); n > 0 {
 		mover := h.Mover(n - 1)
-		who := fmt.Sprintf("%s (%s)", player.Who(h.Game(), mover), players[mover])
+		who := fmt.Sprintf("%s (%s)", player.Who(h.Game(), mover), p.Players[mover])
 		if h.Game().Values().Puzzle {
-			who = players[mover]
+			who = p.Players[mover]
 		}
 		fmt.Fprintf(out, "%s: %s\n", who, h.Names()[n-1])
 	}
@@ -92,11 +93,8 @@ func (t *Series) hint(ctx context.Context, h *player.History) (string, error) {
 const valuesTime = 5 * time.Second
 
 // after asks what to do after a game until that is another game, or none.
-func (t *Series) after(ctx context.Context, g game.Game, played referee.Played, people [2]bool) (again bool, err error) {
-	s, err := session.Continue(g, played, people)
-	if err != nil {
-		return false, err
-	}
+func (t *Series) after(ctx context.Context, played referee.Played, people [2]bool) (again bool, err error) {
+	s := session.Continue(played, people)
 	h := s.History()
 	var z *analysis.Analyzer
 	var judgments []analysis.Judgment

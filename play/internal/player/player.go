@@ -47,14 +47,6 @@ type TakenBack struct{ Moves int }
 
 func (t TakenBack) Error() string { return "takes back " + numfmt.Count(t.Moves, "move") }
 
-var (
-	_ Player = (*Human)(nil)
-	_ Player = (*Random)(nil)
-	_ Player = (*Table)(nil)
-	_ Player = (*Machine)(nil)
-	_ Player = (*Program)(nil)
-)
-
 // Random chooses every legal move with the same probability.
 type Random struct{ rand *rand.Rand }
 

@@ -172,15 +172,6 @@ func TestPlayRefuses(t *testing.T) {
 	}
 }
 
-func TestSide(t *testing.T) {
-	for word, want := range map[string]string{"first": "X", "second": "O", "X": "", "": "", "First": ""} {
-		p, err := player.ParseSide(word)
-		if (err == nil) != (want != "") || err == nil && (p.String() != want || player.Side(p) != word) {
-			t.Errorf("%q: %s, %v", word, p, err)
-		}
-	}
-}
-
 // TestWho checks that the names of two players do not sound the same.
 func TestWho(t *testing.T) {
 	for spec, want := range map[string]string{three: "X O", "mancala pits=3 stones=1": "row 0 row 1", "dobutsu": "first second"} {

@@ -36,7 +36,7 @@ func BenchmarkLevels(b *testing.B) {
 			b.Run(strings.Fields(spec)[0]+"/"+levels[i].Name, func(b *testing.B) {
 				for range b.N {
 					m := referee.Match{Game: g, Games: 300, Openings: referee.NewOpenings(g, 4, 1, nil), Entrants: [2]referee.Entrant{entrant(i), entrant(i - 1)}}
-					s, _, err := m.Play(b.Context())
+					s, err := m.Play(b.Context())
 					must.OK(b, err)
 					low, high := s[0].Interval()
 					b.ReportMetric(s[0].Score(), "score")

@@ -37,86 +37,57 @@ type Match struct {
 	// Recorded returns a game of these players with this opening that was played before, so that
 	// it is not played again. It may be nil.
 	Recorded func(players [2]string, opening []string) (Played, bool)
-	// Begin is called before each game with the names of First and Second, Report after it
-	// with the result; either may be nil. An error of Report ends the match.
-	Begin  func(players [2]string)
+	// Report is called after each game with the result; it may be nil. Its error ends the match.
 	Report func(p Played) error
-
-	talk *sync.Mutex // is held while one of the functions is called; nil: no other match calls them
-}
-
-// call calls one of the functions of m.
-func (m *Match) call(f func()) {
-	if m.talk != nil {
-		m.talk.Lock()
-		defer m.talk.Unlock()
-	}
-	f()
 }
 
 // Play plays the match. When ctx ends, or a human leaves, it returns the error and the
-// standings of all complete games. With Until, the verdict is that on the first entrant after the
-// last complete pair of games.
-func (m *Match) Play(ctx context.Context) (standings [2]Standing, verdict Verdict, err error) {
-	verdict = Undecided
-	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].giveUp(), m.Entrants[1].giveUp()}}
+// standings of all complete games.
+func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
+	both := &Pairing{Entrants: [2]Entrant{m.Entrants[0].GiveUp(), m.Entrants[1].GiveUp()}}
 	defer both.Close()
 	for i, e := range m.Entrants {
-		standings[i].Name = e.Name
+		standings[i] = Standing{Name: e.Name, Pairs: make(map[string]Pair)}
 	}
-	pair := "" // the key of the current Pair
 	for n := 0; m.goesOn(n, standings[0]); n++ {
 		var opening []string
 		if m.Openings != nil {
 			if opening, err = m.Openings.At(n / 2); err != nil {
-				return standings, verdict, err
+				return standings, err
 			}
 		}
 		p, recorded := Played{}, false
 		if m.Recorded != nil {
 			names := [2]string{m.Entrants[n%2].Name, m.Entrants[(n+1)%2].Name}
-			m.call(func() { p, recorded = m.Recorded(names, opening) })
+			p, recorded = m.Recorded(names, opening)
 		}
 		if !recorded {
-			both.begin = func(seats [2]Seat) { m.begin(n, seats) }
+			both.begin = func(seats [2]Seat) { begin(n, seats) }
 			if p, err = both.Play(ctx, m.Game, m.Rules, n%2, opening); err != nil {
-				return standings, verdict, err
+				return standings, err
 			}
 		}
-		h, err := p.History(m.Game)
-		if err != nil {
-			return standings, verdict, err
-		}
-		// Without an opening, a pair is what the players made of it.
-		if key := gameKey(p, game.Player(n%2)); len(opening) > 0 {
-			pair = fmt.Sprint(opening)
-		} else if n%2 == 0 {
-			pair = key
-		} else {
-			for i := range standings {
-				standings[i].moveInto(pair, pair+"\n"+key)
-			}
-			pair += "\n" + key
+		pair := fmt.Sprint(opening)
+		if len(opening) == 0 { // then copies of a game are one
+			pair = fmt.Sprint(n%2, p.History.Names(), p.Result())
 		}
 		for i := range standings {
-			standings[i].count(p, game.Player((i+n)%2), h, pair)
+			standings[i].count(p, game.Player((i+n)%2), pair)
 		}
 		if m.Report != nil && !recorded {
-			if m.call(func() { err = m.Report(p) }); err != nil {
-				return standings, verdict, err
-			}
-		}
-		if m.Until > 0 && n%2 == 1 {
-			if verdict = standings[0].Decided(m.Until); verdict != Undecided {
-				break
+			if err = m.Report(p); err != nil {
+				return standings, err
 			}
 		}
 	}
-	return standings, verdict, nil
+	return standings, nil
 }
 
 // goesOn reports whether the match has another game after n games.
 func (m *Match) goesOn(n int, s Standing) bool {
+	if m.Until > 0 && s.Decided(m.Until) != Undecided {
+		return false
+	}
 	added := n - m.Games
 	return added < 0 || added < m.Decide && (added%2 == 1 || s.Wins == s.Losses)
 }
@@ -125,15 +96,11 @@ func (m *Match) goesOn(n int, s Standing) bool {
 type header interface{ Head(line string) }
 
 // begin begins game n.
-func (m *Match) begin(n int, seats [2]Seat) {
-	names := [2]string{seats[0].Name, seats[1].Name}
+func begin(n int, seats [2]Seat) {
 	for _, s := range seats {
 		if h, ok := s.Player.(header); ok {
-			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", names[0], names[1], n+1))
+			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", seats[0].Name, seats[1].Name, n+1))
 		}
-	}
-	if m.Begin != nil {
-		m.call(func() { m.Begin(names) })
 	}
 }
 
@@ -183,9 +150,9 @@ func (t *Pairing) Close() {
 // maxStarts is how often in a row an entrant may fail to start before it is not started any more.
 const maxStarts = 3
 
-// giveUp returns e with a New that is safe for concurrent use, and makes a player that fails if the player cannot be made; after maxStarts
+// GiveUp returns e with a New that is safe for concurrent use, and makes a player that fails if the player cannot be made; after maxStarts
 // errors in a row at once: a program may take 30 s to fail.
-func (e Entrant) giveUp() Entrant {
+func (e Entrant) GiveUp() Entrant {
 	var mu sync.Mutex
 	failures, last, begin := 0, error(nil), e.New
 	e.New = func(ctx context.Context) (player.Player, error) {

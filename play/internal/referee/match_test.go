@@ -34,7 +34,7 @@ func TestMatch(t *testing.T) {
 		Entrants: [2]referee.Entrant{entrant("A", plays("0")), entrant("B", plays("1"))},
 		Report:   func(p referee.Played) error { firsts = append(firsts, p.Players[0]); return nil },
 	}
-	s, _, err := m.Play(t.Context())
+	s, err := m.Play(t.Context())
 	if err != nil || fmt.Sprint(firsts) != "[A B A B A]" {
 		t.Fatal(firsts, err)
 	}
@@ -63,12 +63,12 @@ func TestMatchFaults(t *testing.T) {
 		return nil
 	}
 	const want = "[illegal false illegal false failed true failed true failed true failed true failed true failed true]"
-	s, _, err := m.Play(t.Context())
+	s, err := m.Play(t.Context())
 	if err != nil || s[0].Losses != 8 || s[0].Faults != 8 || s[1].Wins != 8 || fmt.Sprint(output) != want || made != 5 {
 		t.Error(s, err, output, made)
 	}
 	m.Entrants[0], m.Entrants[1] = m.Entrants[1], m.Entrants[0]
-	if s, _, err := m.Play(t.Context()); err != nil || s[1].Faults != 8 {
+	if s, err := m.Play(t.Context()); err != nil || s[1].Faults != 8 {
 		t.Error(s, err)
 	}
 }
@@ -85,13 +85,13 @@ func TestMatchStops(t *testing.T) {
 		}))},
 		Report: func(referee.Played) error { games++; return nil },
 	}
-	if s, _, err := m.Play(t.Context()); !errors.Is(err, player.ErrLeft) || s[0].Games() != 3 || s[1].Games() != 3 {
+	if s, err := m.Play(t.Context()); !errors.Is(err, player.ErrLeft) || s[0].Games() != 3 || s[1].Games() != 3 {
 		t.Error(s, err)
 	}
 	games = 0
 	full := errors.New("full")
 	m.Report = func(referee.Played) error { return full }
-	if s, _, err := m.Play(t.Context()); !errors.Is(err, full) || s[0].Games() != 1 {
+	if s, err := m.Play(t.Context()); !errors.Is(err, full) || s[0].Games() != 1 {
 		t.Error(s, err)
 	}
 }
@@ -122,25 +122,8 @@ func TestKnockout(t *testing.T) {
 	}
 }
 
-// TestAgainst checks that in a gauntlet one entrant plays against each other one.
-func TestAgainst(t *testing.T) {
-	var games []string
-	one := 1
-	tour := referee.Tournament{
-		Against: &one, Entrants: []referee.Entrant{random("A", 1), random("B", 2), random("C", 3)},
-		Match: referee.Match{Game: solved.Game(t, three), Games: 2, Report: func(p referee.Played) error {
-			games = append(games, strings.Join(p.Players[:], ""))
-			return nil
-		}},
-	}
-	c, err := tour.Play(t.Context())
-	if got := strings.Join(games, " "); err != nil || got != "BA AB BC CB" || tour.Games() != 4 || c.Standings[1].Games() != 4 || c.Between[0][2].Games() != 0 {
-		t.Error(got, tour.Games(), err)
-	}
-}
-
 func TestStanding(t *testing.T) {
-	s := referee.Standing{Wins: 6, Ties: 2, Losses: 2, Moves: 4, Time: time.Second, Longest: 700 * time.Millisecond}
+	s := referee.Standing{Pairs: map[string]referee.Pair{}, Wins: 6, Ties: 2, Losses: 2, Moves: 4, Time: time.Second, Longest: 700 * time.Millisecond}
 	s.Add(referee.Standing{Losses: 1, Faults: 1, Moves: 1, Time: time.Second, Longest: time.Second}, "B")
 	if s.Games() != 11 || s.Score() != 7.0/11 || s.Mean() != 400*time.Millisecond || s.Longest != time.Second || s.Faults != 1 {
 		t.Errorf("%+v", s)

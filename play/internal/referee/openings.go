@@ -59,17 +59,13 @@ func (o *Openings) At(number int) ([]string, error) {
 	defer o.mu.Unlock()
 	for len(o.list) <= number && len(o.plies) > 0 {
 		if !o.add(o.plies[0]) {
-			last := o.plies[0]
 			if o.plies = o.plies[1:]; len(o.plies) == 0 {
 				o.list = append(o.list, o.uneven...)
-			}
-			if len(o.plies) == 0 && len(o.list) == 0 {
-				return nil, fmt.Errorf("openings: %s: %d random games, none of more than %d moves", o.game.Spec(), openingTries, last)
 			}
 		}
 	}
 	if len(o.list) == 0 {
-		return nil, fmt.Errorf("openings: %s: there are none", o.game.Spec())
+		return nil, fmt.Errorf("openings: %s: %d random games, none of them long enough", o.game.Spec(), openingTries)
 	}
 	return o.list[number%len(o.list)], nil
 }

@@ -1,9 +1,12 @@
 package referee_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
-	"reflect"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/solved"
+	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
 
@@ -18,9 +23,8 @@ import (
 func written(t testing.TB, games ...referee.Played) string {
 	t.Helper()
 	var b strings.Builder
-	must.OK(t, referee.WriteHeading(&b, ""))
 	for _, p := range games {
-		must.OK(t, p.Write(&b))
+		must.OK(t, p.Record(0).Write(&b))
 	}
 	return b.String()
 }
@@ -29,117 +33,99 @@ func written(t testing.TB, games ...referee.Played) string {
 func read(text string) (games []referee.Played, err error) {
 	r := referee.NewReader(strings.NewReader(text), "file", all.Kinds().Parse)
 	for {
-		p, h, err := r.Next()
+		p, err := r.Next()
 		if err == io.EOF {
 			return games, nil
 		}
 		if err != nil {
 			return games, err
 		}
-		if h.Game().Spec() != p.Game || fmt.Sprint(h.Names()) != fmt.Sprint(p.Moves) {
-			return games, fmt.Errorf("history %v of %+v", h.Names(), p)
-		}
 		games = append(games, p)
 	}
 }
 
-var samples = []referee.Played{
-	{Game: three, Players: [2]string{"machine:depth=3", "A B  C"}, Opening: 2, Moves: []string{"0", "1", "0", "1", "0"}, Outcome: game.FirstWins},
-	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Resigned},
-	{Game: three, Players: [2]string{"A", "B"}, Outcome: game.SecondWins, Reason: referee.Failed, Place: `move 1, first at "         "`, Did: "gave no answer", Message: "gone"},
-	{Game: "mnk width=1 height=2 connect=2", Players: [2]string{"A", "B"}, Moves: []string{"a1", "a2"}, Outcome: game.Tie},
-	{Game: cross, Players: [2]string{"A", "B"}, Moves: []string{"a1-", "a1|", "a1-", "a1|", "a1-"}, Reason: referee.Repeated},
-	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0", "1"}, Reason: referee.Adjourned},
-	{Game: three, Players: [2]string{"A", "B"}, Moves: []string{"0"}, Outcome: game.FirstWins, Reason: referee.Late, Message: `move 1, first at "  ": late`,
-		Times: []time.Duration{time.Millisecond, time.Second}},
+// show describes games whole.
+func show(games ...referee.Played) (text string) {
+	for _, p := range games {
+		h := p.History
+		p.History = nil
+		text += fmt.Sprintf("%s %q %+v\n", h.Game().Spec(), h.Names(), p)
+	}
+	return text
 }
 
+// samples returns games that ended in different ways.
+func samples(t testing.TB) []referee.Played {
+	after := func(spec, moves string, p referee.Played) referee.Played {
+		t.Helper()
+		p.History = player.NewHistory(solved.Game(t, spec))
+		for _, name := range strings.Fields(moves) {
+			must.OK(t, p.History.Play(name))
+		}
+		return p
+	}
+	ab := [2]string{"A", "B"}
+	return []referee.Played{
+		after(three, "0 1 0 1 0", referee.Played{Players: [2]string{"machine:depth=3", "A <B>  \"ü"}, Opening: 2, Outcome: game.FirstWins}),
+		after(three, "0", referee.Played{Players: ab, Outcome: game.FirstWins, Reason: referee.Resigned}),
+		after(three, "", referee.Played{Players: ab, Outcome: game.SecondWins, Reason: referee.Failed, Place: `move 1, first at "         "`, Did: "gave no answer", Message: "gone"}),
+		after("mnk width=1 height=2 connect=2", "a1 a2", referee.Played{Players: ab, Outcome: game.Tie}),
+		after(cross, "a1- a1| a1- a1| a1-", referee.Played{Players: ab, Reason: referee.Repeated}),
+		after(three, "0 1", referee.Played{Players: ab, Reason: referee.Adjourned}),
+		after(three, "0", referee.Played{Players: ab, Outcome: game.FirstWins, Reason: referee.Late, Message: "late", Times: []time.Duration{1234567, time.Hour + 1}}),
+	}
+}
+
+// TestRecord checks that games are read as they were written, also from a file with a byte order mark, carriage returns and
+// empty lines.
 func TestRecord(t *testing.T) {
-	text := written(t, samples...)
-	const first = `treereduce games 1
-
-game connectn width=3 height=3 connect=3
-first machine:depth=3
-second A B  C
-opening 2
-moves 0 1 0 1 0
-result first finished
-
-game connectn`
+	text := written(t, samples(t)...)
+	const first = `{"spec":"connectn width=3 height=3 connect=3","first":"machine:depth=3","second":"A \u003cB\u003e  \"ü","opening":2,` +
+		`"moves":["0","1","0","1","0"],"result":"first","reason":"finished"}` + "\n{"
 	if !strings.HasPrefix(text, first) {
 		t.Errorf("%s, want %s", text, first)
 	}
-	got, err := read(text)
-	for i := range got {
-		if len(got[i].Moves) == 0 {
-			got[i].Moves = nil
+	for _, text := range []string{text, strings.TrimSuffix(text, "\n"), "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n\r\n")} {
+		got, err := read(text)
+		if err != nil || show(got...) != show(samples(t)...) {
+			t.Errorf("%v\n%s, want\n%s", err, show(got...), show(samples(t)...))
 		}
 	}
-	if err != nil || !reflect.DeepEqual(got, samples) {
-		t.Errorf("%v\n%+v, want\n%+v", err, got, samples)
-	}
-	// Earlier versions wrote CPU times, too.
-	if old, err := read(strings.Replace(text, "times 1ms 1s", "times 1ms/10ms 1s/0s", 1)); err != nil || !reflect.DeepEqual(old[len(old)-1].Times, samples[len(samples)-1].Times) {
-		t.Errorf("%v\n%+v", err, old)
-	}
-	if got := samples[len(samples)-2].Text(game.Values{}); got != "adjourned after 2 moves" {
+	if got := samples(t)[5].Text(game.Values{}); got != "adjourned after 2 moves" {
 		t.Errorf("%q", got)
 	}
-	if got, err := read("treereduce games 1\n"); got != nil || err != nil {
-		t.Errorf("no games: %v, %v", got, err)
-	}
 }
 
-// TestEditedRecord checks that a file with a byte order mark and carriage returns is read.
-func TestEditedRecord(t *testing.T) {
-	games, err := read("\ufeff" + strings.ReplaceAll(written(t, samples...), "\n", "\r\n"))
-	if err != nil || !reflect.DeepEqual(games, samples) {
-		t.Errorf("%+v, want %+v; %v", games, samples, err)
-	}
-}
-
-// TestRecordRefuses checks that every kind of invalid file is refused with the line and the
-// reason.
+// TestRecordRefuses checks that every kind of invalid line is refused with its number and the reason.
 func TestRecordRefuses(t *testing.T) {
-	good := written(t, samples[0])
+	good := written(t, samples(t)[0])
 	for _, tt := range []struct{ old, new, want string }{
-		{good, "", `file is empty: expected a file of --save`},
-		{"games 1", "games 2", `file:1: expected "treereduce games 1", found "treereduce games 2"`},
-		{"\n\ngame", "\ngame", `file:2: expected "settings", a space and more text, or an empty line, found "game connectn width=3 height=3 connect=3"`},
-		{"finished\n", "finished\ntimes 1ms\n", `file:9: expected times of the moves, found "1ms"`},
-		{"finished\n", "finished\ntimes 1ms 2s 0.1s\n", `file:9: expected times of the moves, found "1ms 2s 0.1s"`},
-		{"finished\n", "finished\ntimes 1ms 2s -1s\n", `file:9: expected times of the moves, found "1ms 2s -1s"`},
-		{"finished\n", "finished\ntime 1ms\n", `file:9: expected "times", a space and more text, or an empty line, found "time 1ms"`},
-		{"game connectn", "gain connectn", `file:3: expected "game", a space and more text, found "gain connectn width=3 height=3 connect=3"`},
-		{"connect=3", "connect=4", `file:3: expected a game (connectn: connect 4 is longer than both sides of a board of 3×3), found "connectn width=3 height=3 connect=4"`},
-		{"width=3 height", "width=3  height", `file:3: expected connectn width=3 height=3 connect=3, found "connectn width=3  height=3 connect=3"`},
-		{"A B", "A\rB", `file:5: expected a name, found "A\rB  C"`},
-		{"moves 0 1 0 1 0", "moves ", `file:7: expected "moves", a space and more text, found "moves "`},
-		{"second A B  C", "second", `file:5: expected a name, found ""`},
-		{"opening 2", "opening 02", `file:6: expected number of opening moves, found "02"`},
-		{"opening 2", "opening -1", `file:6: expected number of opening moves, found "-1"`},
-		{"opening 2", "opening 6", `file:7: expected at least the 6 opening moves, found "0 1 0 1 0"`},
-		{"0 1 0 1 0", "0 1 9", `file:7: expected moves of the game (move 3: expected one of 0 1 2, found "9"), found "0 1 9"`},
-		{"0 1 0 1 0", "0 1 0 1 0 1", `file:7: expected 5 moves, after which the game is over, found "0 1 0 1 0 1"`},
-		{"0 1 0 1 0", "0  1", `file:7: expected moves of the game (move 2: expected one of 0 1 2, found ""), found "0  1"`},
-		{"first finished", "second finished", `file:8: expected first finished, according to the moves, found "second finished"`},
-		{"first finished", "first late too long", `file:8: expected first finished, according to the moves, found "first late too long"`},
-		{"first finished", "first won", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "first won"`},
-		{"first finished", "draw adjourned", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "draw adjourned"`},
-		{"first finished", "none finished", `file:8: expected first, second, tie or draw, and one of finished resigned illegal failed late repetition plies; or none adjourned, found "none finished"`},
-		{"first finished", "none adjourned", `file:8: expected first finished, according to the moves, found "none adjourned"`},
-		{"first finished", "first finished well", `file:8: expected a description for illegal, failed and late, and none for other reasons, found "first finished well"`},
-		{"first finished", "first late", `file:8: expected a description for illegal, failed and late, and none for other reasons, found "first late"`},
-		{"0 1 0 1 0\n", "0 1 0 1\n", `file:8: expected a loss of first, the player to move of the unfinished game, found "first finished"`},
-		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult first resigned", `file:8: expected a loss of first, the player to move of the unfinished game, found "first resigned"`},
-		{"0 1 0 1 0\nresult first finished", "0 1 0 1\nresult draw repetition", `file:8: expected a loss of first, the player to move of the unfinished game, found "draw repetition"`},
-		{"finished\n", "finished\nfault failed\n", `file:9: expected "times", a space and more text, or an empty line, found "fault failed"`},
-		{"0 1 0 1 0\nresult first finished\n", "0 1 0 1\nresult second failed gone\nfault a\tb\n", `file:9: expected what the player did, found "a\tb"`},
-		{"result first finished\n", "", `file:7: expected "result" and more text: the file is truncated, found ""`},
-		{"finished\n", "finished\n\n", `file:9: expected "game" and more text: the file is truncated, found ""`},
+		{good, "treereduce games 1\n", "expected a line of JSON: invalid character"},
+		{"}", "}}", "expected a line of JSON: invalid character"},
+		{"}", "", "expected a line of JSON: unexpected end"},
+		{"connect=3", "connect=4", `spec "connectn width=3 height=3 connect=4": connectn: connect 4 is longer than both sides of a board of 3×3`},
+		{"machine", `a\r`, `expected a text on one line, found "a\r:depth=3"`},
+		{"machine:depth=3", "", `expected a text on one line, found ""`},
+		{`"opening":2`, `"opening":-1`, "opening: expected 0 to 5 moves, found -1"},
+		{`"opening":2`, `"opening":6`, "opening: expected 0 to 5 moves, found 6"},
+		{`"1","0"]`, `"9"]`, `move 4: expected one of 0 1 2, found "9"`},
+		{`"1","0"]`, `"1","0","1"]`, "expected 5 moves, after which the game is over, found 6"},
+		{`"finished"`, `"won"`, `reason: expected one of ["finished" "resigned" "illegal" "failed" "late" "repetition" "plies" "adjourned"], found "won"`},
+		{`"finished"`, `"late","message":"too long"`, "reason: expected finished, by the moves, found late"},
+		{`"finished"`, `"adjourned"`, "reason: expected finished, by the moves, found adjourned"},
+		{`"first","reason"`, `"second","reason"`, `result: expected first, by the moves and the reason, found "second"`},
+		{`"1","0"]`, `"1"]`, "reason: expected that of an unfinished game, found finished"},
+		{`"1","0"],"result":"first","reason":"finished"`, `"1"],"result":"first","reason":"resigned"`, `result: expected second, by the moves and the reason, found "first"`},
+		{`"1","0"],"result":"first","reason":"finished"`, `"1"],"result":"second","reason":"failed"`, "expected a message for the reasons"},
+		{`"finished"`, `"finished","message":"well"`, "expected a message for the reasons"},
+		{`"finished"`, `"finished","did":"well"`, "expected a message for the reasons"},
+		{`"1","0"],"result":"first","reason":"finished"`, `"1"],"result":"second","reason":"failed","message":"gone","did":"a\tb"`, `expected a text on one line, found "-a\tb"`},
+		{`"finished"`, `"finished","seconds":[1]`, "seconds: expected those of 3 moves, found 1"},
+		{`"finished"`, `"finished","seconds":[1,2,-1]`, "seconds: expected times of moves, found -1"},
+		{`"finished"`, `"finished","seconds":[1,2,1e300]`, "seconds: expected times of moves, found 1e+300"},
 	} {
 		text := strings.Replace(good, tt.old, tt.new, 1)
-		if _, err := read(text); text == good || err == nil || err.Error() != tt.want {
+		if games, err := read(good + text); text == good || err == nil || !strings.HasPrefix(err.Error(), "file:2: "+tt.want) || len(games) != 1 {
 			t.Errorf("%q for %q: %v, want %s", tt.new, tt.old, err, tt.want)
 		}
 	}
@@ -149,46 +135,75 @@ func TestRecordRefuses(t *testing.T) {
 // the settings; and that what is written after them makes a valid file.
 func TestReadAll(t *testing.T) {
 	var b strings.Builder
-	referee.WriteHeading(&b, "seed=1")
+	must.OK(t, referee.WriteSettings(&b, [][2]string{{"Seed", "1"}}))
 	heading := b.Len()
-	samples := []referee.Played{samples[1], samples[2], samples[len(samples)-1]}
-	for _, p := range samples {
-		p.Write(&b)
-	}
-	text := b.String()
-	complete := 0 // games before the end
+	text := b.String() + written(t, samples(t)...)
 	for end := heading; end <= len(text); end++ {
 		settings, games, length, err := referee.ReadAll([]byte(text[:end]), "file", all.Kinds().Parse)
-		if err != nil || settings != "seed=1" || len(games) < complete || len(games) > complete+1 || length > end {
-			t.Fatalf("%q: %q, %d games, length %d, %v, want %d games", text[:end], settings, len(games), length, err, complete)
+		if want := strings.Count(text[heading:end], "\n"); err != nil || fmt.Sprint(settings) != "[[Seed 1]]" || len(games) != want || length > end {
+			t.Fatalf("%q: %v, %d games, length %d, %v, want %d games", text[:end], settings, len(games), length, err, want)
 		}
-		complete = len(games)
-		again := new(strings.Builder)
-		again.WriteString(text[:length])
-		samples[0].Write(again)
-		if games, err := read(again.String()); err != nil || len(games) != complete+1 {
-			t.Fatalf("%q: %d games, %v", again, len(games), err)
+		if again, err := read(text[:length] + written(t, samples(t)[0])); err != nil || len(again) != len(games)+1 {
+			t.Fatalf("%q: %d games, %v", text[:length], len(again), err)
 		}
 	}
-	if complete != len(samples) {
-		t.Errorf("%d games, want %d", complete, len(samples))
-	}
-	damaged := strings.Replace(text, "moves 0\n", "moves 7\n", 1)
-	if _, _, _, err := referee.ReadAll([]byte(damaged), "file", all.Kinds().Parse); err == nil || !strings.HasPrefix(err.Error(), "file:8: ") {
+	if _, _, _, err := referee.ReadAll([]byte(strings.Replace(text, `["0"]`, `["7"]`, 1)), "file", all.Kinds().Parse); err == nil || !strings.HasPrefix(err.Error(), "file:3: ") {
 		t.Error(err)
 	}
 }
 
-// FuzzRecord checks that a valid file equals what is written for its games.
+// TestAppendTo appends games to files, of which the last one is read again. A file of another format, or a damaged one, is
+// left unchanged.
+func TestAppendTo(t *testing.T) {
+	parse, dir := all.Kinds().Parse, t.TempDir()
+	name := filepath.Join(dir, "games")
+	if _, err := referee.LastOf(name, parse); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	for _, p := range samples(t) {
+		must.OK(t, p.AppendTo(name, parse))
+		if last := must.Get(referee.LastOf(name, parse))(t); show(last) != show(p) {
+			t.Errorf("%s, want %s", show(last), show(p))
+		}
+	}
+	if games := must.Get(read(string(must.Get(os.ReadFile(name))(t))))(t); len(games) != len(samples(t)) {
+		t.Error(games)
+	}
+	one := written(t, samples(t)[0])
+	for text, want := range map[string]string{"hello\n": ":1: expected a line of JSON", "\n": "the file has no games", one + one[:20]: ":2: expected a line of JSON", strings.TrimSuffix(one, "\n"): ""} {
+		must.OK(t, os.WriteFile(name, []byte(text), 0o666))
+		if _, err := referee.LastOf(name, parse); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
+		}
+		may := !strings.HasPrefix(want, ":")
+		if err := samples(t)[1].AppendTo(name, parse); (err == nil) != may {
+			t.Errorf("%q: %v", text, err)
+		}
+		if now := string(must.Get(os.ReadFile(name))(t)); (now == text) == may {
+			t.Errorf("%q is now %q", text, now)
+		}
+		if _, err := referee.LastOf(name, parse); (err == nil) != may {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := samples(t)[0].AppendTo(filepath.Join(dir, "none", "such"), parse); err == nil {
+		t.Error("a file in a directory that is missing")
+	}
+}
+
+// FuzzRecord checks that the games of a valid file are read again as they are written.
 func FuzzRecord(f *testing.F) {
-	f.Add(written(f, samples...))
-	for _, p := range samples {
+	f.Add(written(f, samples(f)...))
+	for _, p := range samples(f) {
 		f.Add(written(f, p))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		games, err := read(text)
-		if again := written(t, games...); err == nil && len(games) > 0 && again != text && again != text+"\n" {
-			t.Errorf("%q is written %q", text, again)
+		if err != nil {
+			return
+		}
+		if again, err := read(written(t, games...)); err != nil || show(again...) != show(games...) {
+			t.Errorf("%q is read as %s, and again as %s, %v", text, show(games...), show(again...), err)
 		}
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -59,16 +58,15 @@ type Seat struct {
 
 // Rules are the conditions of a play in addition to the rules of the game.
 type Rules struct {
-	Grace time.Duration         // beyond the limit of a move, see DefaultGrace
-	Watch func(*player.History) // receives the history at the start and after each move; may be nil
+	Grace time.Duration // beyond the limit of a move, see DefaultGrace
+	Watch func(Played)  // receives the play at the start and after each move; may be nil
 }
 
 // Played is a game that was played.
 type Played struct {
-	Game    string    // its spec
-	Players [2]string // the names of the players First and Second
-	Opening int       // the number of moves at the beginning that were given, not chosen
-	Moves   []string  // their names
+	History *player.History // the game and its moves
+	Players [2]string       // the names of the players First and Second
+	Opening int             // the number of moves at the beginning that were given, not chosen
 	// Outcome is FirstWins, SecondWins or, by the rules, Tie. Undecided is a draw, or that
 	// of an Adjourned play.
 	Outcome game.Outcome
@@ -80,17 +78,6 @@ type Played struct {
 	Times []time.Duration // of the chosen moves, and of a move that was late
 
 	abandoned [2]bool // the player has not returned from Move
-}
-
-// History makes the moves again.
-func (p Played) History(g game.Game) (*player.History, error) {
-	h := player.NewHistory(g)
-	for _, name := range p.Moves {
-		if err := h.Play(name); err != nil {
-			return nil, err
-		}
-	}
-	return h, nil
 }
 
 // Fault reports whether the play ended by a fault of the loser.
@@ -126,7 +113,7 @@ func (p Played) Text(vs game.Values) string {
 			text += reason
 		}
 	}
-	text += fmt.Sprintf(" after %d %s", len(p.Moves), numfmt.Noun(len(p.Moves), "move"))
+	text += " after " + numfmt.Count(len(p.History.Names()), "move")
 	if detail := p.Detail(); detail != "" {
 		text += ": " + detail
 	}
@@ -146,24 +133,15 @@ func placeOf(h *player.History) string {
 	return fmt.Sprintf("move %d, %s at %q", len(h.Names())+1, player.Side(h.Turn()), h.Game().AppendText(nil, h.Position()))
 }
 
-// itsMove matches the message of a program that reports the illegal move that it has chosen, as the templates do.
-var itsMove = regexp.MustCompile(`(?: it returned|: choose returned) ("(?:[^"\\]|\\.)*"|[^", ]+)(?:, expected one of [^,]*)?$`)
-
 // didOf returns the Did of a player whose fault is err. If it has chosen a move, which is not legal, name is that move.
 func didOf(err error, name string, chosen bool) string {
-	if failure := new(player.Failure); !chosen && !errors.Is(err, player.ErrIllegal) {
-		if errors.As(err, &failure) {
+	if !chosen {
+		if failure := new(player.Failure); errors.As(err, &failure) && !errors.Is(err, player.ErrIllegal) {
 			return failure.Did
 		}
 		return ""
 	}
 	shown := name
-	if found := itsMove.FindStringSubmatch(err.Error()); !chosen {
-		if found == nil {
-			return ""
-		}
-		shown = strings.Trim(found[1], `"'`)
-	}
 	if quoted := player.Quoted(shown); shown == "" || quoted != `"`+shown+`"` || strings.Contains(shown, " ") {
 		shown = quoted
 	}
@@ -175,7 +153,7 @@ func didOf(err error, name string, chosen bool) string {
 func (p Played) Explain() string {
 	winner := p.Outcome.Winner()
 	did := cmp.Or(p.Did, map[Reason]string{Illegal: "chose a move that is not legal", Failed: "failed", Late: "took too long"}[p.Reason])
-	return fmt.Sprintf("%s %s on move %d; %s wins", p.Players[winner.Other()], did, len(p.Moves)+1, p.Players[winner])
+	return fmt.Sprintf("%s %s on move %d; %s wins", p.Players[winner.Other()], did, len(p.History.Names())+1, p.Players[winner])
 }
 
 // Ended reports whether play has ended at the last position of h, by the rules of the game
@@ -197,8 +175,8 @@ func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
 // that can only pass is not asked. Its error is the cause of ctx's end, player.ErrLeft, or an error in
 // the opening; then nothing is decided.
 func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []string) (Played, error) {
-	p := Played{Game: g.Spec(), Players: [2]string{seats[0].Name, seats[1].Name}, Opening: len(opening)}
 	h := player.NewHistory(g)
+	p := Played{History: h, Players: [2]string{seats[0].Name, seats[1].Name}, Opening: len(opening)}
 	for i, name := range opening {
 		if err := h.Play(name); err != nil {
 			return p, fmt.Errorf("opening: move %d: %w", i+1, err)
@@ -206,7 +184,9 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 	}
 	watch := func() {
 		if r.Watch != nil {
-			r.Watch(h.Clone())
+			now := p
+			now.History = h.Clone()
+			r.Watch(now)
 		}
 	}
 	watch()
@@ -253,7 +233,6 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		default:
 			p.Reason, chosen = Illegal, true
 			if err = h.Play(name); err == nil {
-				p.Moves = h.Names()
 				p.Times = append(p.Times, took)
 				watch()
 				continue
@@ -265,7 +244,6 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		}
 		break
 	}
-	p.Moves = h.Names()
 	return p, nil
 }
 

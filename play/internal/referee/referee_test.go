@@ -89,7 +89,7 @@ func TestPlay(t *testing.T) {
 		{"too long", short{solved.Game(t, cross)}, plays("a1- a1-"), plays("a1|"), "", "[a1- a1| a1-] draw (plies) after 3 moves"},
 	} {
 		var watched []string
-		r := referee.Rules{Watch: func(h *player.History) { watched = append(watched, fmt.Sprint(len(h.Names()))) }}
+		r := referee.Rules{Watch: func(p referee.Played) { watched = append(watched, fmt.Sprint(len(p.History.Names()))) }}
 		seats := [2]referee.Seat{{Name: "A", Player: tt.first}, {Name: "B", Player: tt.second}}
 		// The other players have no limit, so they cannot be late on a busy machine.
 		switch tt.name {
@@ -99,7 +99,7 @@ func TestPlay(t *testing.T) {
 			seats[1].Limit = 30 * time.Millisecond
 		}
 		p, err := r.Play(t.Context(), tt.g, seats, strings.Fields(tt.opening))
-		got := fmt.Sprint(p.Moves, " ", p.Text(game.Values{}))
+		got := fmt.Sprint(p.History.Names(), " ", p.Text(game.Values{}))
 		if len(p.Detail()) > 1100 {
 			t.Errorf("%s: %d bytes of detail", tt.name, len(p.Detail()))
 		}
@@ -109,12 +109,12 @@ func TestPlay(t *testing.T) {
 		if got != tt.want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", tt.name, got, err, tt.want)
 		}
-		chosen := len(p.Moves) - len(strings.Fields(tt.opening))
+		chosen := len(p.History.Names()) - len(strings.Fields(tt.opening))
 		asked := chosen
 		if p.Reason == referee.Late {
 			asked++ // the late move has a time, too
 		}
-		if len(p.Times) != asked || len(watched) != chosen+1 || watched[chosen] != fmt.Sprint(len(p.Moves)) {
+		if len(p.Times) != asked || len(watched) != chosen+1 || watched[chosen] != fmt.Sprint(len(p.History.Names())) {
 			t.Errorf("%s: %d times, watched %v", tt.name, len(p.Times), watched)
 		}
 	}
@@ -172,7 +172,7 @@ func TestAbandoned(t *testing.T) {
 	}}
 	var output []string
 	m.Report = func(p referee.Played) error { output = append(output, p.Reason.String()); return nil }
-	s, _, err := m.Play(t.Context())
+	s, err := m.Play(t.Context())
 	// On a busy machine, the second player of the entrant may be late, too.
 	if err != nil || made != 2 || len(output) != 2 || output[0] != "late" || s[1].Wins != 2 {
 		t.Error(s, err, made, output)
@@ -227,9 +227,7 @@ func TestExplain(t *testing.T) {
 		{"", `B played "", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found ""`, ""},
 		{`x", on move 7`, `B played "x\", on move 7", which is not a legal move, on move 2; A wins`, `expected one of 0 1 2, found "x\", on move 7"`, ""},
 		{"illegal: I know", "B chose a move that is not legal on move 2; A wins", player.ErrIllegal.Error() + ": I know", ""},
-		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B played 99, which is not a legal move, on move 2; A wins", "illegal move: move, engine.py", ""},
-		{"illegal: choose returned 8, expected one of 0 1 2", "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose", ""},
-		{`illegal: choose returned "8", expected one of 0 1 2`, "B played 8, which is not a legal move, on move 2; A wins", "illegal move: choose", ""},
+		{"illegal: move, engine.py line 3: expected one of 0 1 2, it returned '99'", "B chose a move that is not legal on move 2; A wins", "illegal move: move, engine.py", ""},
 		{"illegal: it returned 8, on move 7; B wins", "B chose a move that is not legal on move 2; A wins", "illegal move: it returned", ""},
 		{"fails", "B failed on move 2; A wins", `move 7, first at "": no idea`, ""},
 		{"fails", "B gave no answer on move 2; A wins", "program: list_commands: no answer within 30s", "gave no answer"},

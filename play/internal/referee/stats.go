@@ -2,11 +2,9 @@ package referee
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/play/internal/player"
 )
 
 // A Pair is the games of one opening between two entrants, usually two games, with both
@@ -107,7 +105,7 @@ const (
 // Decided applies two sequential probability ratio tests with this confidence, as the developers of
 // chess programs use them: one compares the hypotheses that the entrant is equal to its opponent
 // and that its score is edge above a half, the other one those that it is equal and that its score
-// is edge below. The likelihoods are those of normally distributed pairs.
+// is edge below. The likelihoods are those of normally distributed pairs. Half a pair decides nothing.
 func (s Standing) Decided(confidence float64) Verdict {
 	wrong := 1 - confidence
 	accept, reject := math.Log(confidence/(wrong/2)), math.Log(wrong/(1-wrong/2))
@@ -115,6 +113,7 @@ func (s Standing) Decided(confidence float64) Verdict {
 	ratio := func(lead float64) float64 { return edge * (lead - edge/2) / (dev * dev) }
 	above, below := ratio(mean-0.5), ratio(0.5-mean)
 	switch {
+	case s.Games()%2 == 1:
 	case above >= accept:
 		return Stronger
 	case below >= accept:
@@ -133,30 +132,13 @@ func (s *Standing) Add(o Standing, opponent string) {
 	s.Wins, s.Ties, s.Losses = s.Wins+o.Wins, s.Ties+o.Ties, s.Losses+o.Losses
 	s.Faults, s.Moves, s.Time = s.Faults+o.Faults, s.Moves+o.Moves, s.Time+o.Time
 	s.Longest = max(s.Longest, o.Longest)
-	s.makePairs()
 	for key, p := range o.Pairs {
 		s.Pairs[opponent+"\n"+key] = p
 	}
 }
 
-// moveInto adds the Pair of a key to that of another key.
-func (s *Standing) moveInto(old, key string) {
-	of, more := s.Pairs[key], s.Pairs[old]
-	s.Pairs[key] = Pair{of.Points + more.Points, of.Games + more.Games}
-	delete(s.Pairs, old)
-}
-
-// makePairs makes the map of an empty standing.
-func (s *Standing) makePairs() {
-	if s.Pairs == nil {
-		s.Pairs = make(map[string]Pair)
-	}
-}
-
-// count adds a play, in which the entrant was side, and whose history is h. pair is the key of its
-// Pair.
-func (s *Standing) count(p Played, side game.Player, h *player.History, pair string) {
-	s.makePairs()
+// count adds a play, in which the entrant was side. pair is the key of its Pair.
+func (s *Standing) count(p Played, side game.Player, pair string) {
 	points := 0.0
 	switch p.Outcome {
 	case game.Tie, game.Undecided:
@@ -174,13 +156,8 @@ func (s *Standing) count(p Played, side game.Player, h *player.History, pair str
 	of := s.Pairs[pair]
 	s.Pairs[pair] = Pair{of.Points + points, of.Games + 1}
 	for i, took := range p.Times {
-		if h.Mover(p.Opening+i) == side {
+		if p.History.Mover(p.Opening+i) == side {
 			s.Moves, s.Time, s.Longest = s.Moves+1, s.Time+took, max(s.Longest, took)
 		}
 	}
-}
-
-// gameKey returns the key of a game that an entrant played as side.
-func gameKey(p Played, side game.Player) string {
-	return player.Side(side) + " " + strings.Join(p.Moves, " ") + " " + p.Result()
 }

@@ -65,7 +65,7 @@ func TestOpenings(t *testing.T) {
 	if all := list(referee.NewOpenings(tiny, referee.AutoPlies, 1, nil), 4); fmt.Sprintf("%q", all) != `["a1" "a2" "" "a1"]` && fmt.Sprintf("%q", all) != `["a2" "a1" "" "a2"]` {
 		t.Errorf("%q", all)
 	}
-	if _, err := referee.NewOpenings(solved.Game(t, three), 9, 1, nil).At(0); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of more than 9 moves" {
+	if _, err := referee.NewOpenings(solved.Game(t, three), 9, 1, nil).At(0); err == nil || err.Error() != "openings: "+three+": 1000 random games, none of them long enough" {
 		t.Error(err)
 	}
 }
@@ -77,14 +77,14 @@ func TestPairs(t *testing.T) {
 	m := referee.Match{
 		Game: g, Games: 5, Openings: referee.NewOpenings(g, 2, 1, nil), Entrants: [2]referee.Entrant{random("A", 1), random("B", 2)},
 		Report: func(p referee.Played) error {
-			if p.Opening != 2 || len(p.Times) != len(p.Moves)-2 {
+			if p.Opening != 2 || len(p.Times) != len(p.History.Names())-2 {
 				t.Errorf("%+v", p)
 			}
-			all = append(all, strings.Join(p.Moves[:2], ""))
+			all = append(all, strings.Join(p.History.Names()[:2], ""))
 			return nil
 		},
 	}
-	s, _, err := m.Play(t.Context())
+	s, err := m.Play(t.Context())
 	if err != nil || all[0] != all[1] || all[2] != all[3] || all[1] == all[2] || all[3] == all[4] || len(s[0].Pairs) != 3 || len(s[1].Pairs) != 3 {
 		t.Fatal(err, all, s)
 	}
@@ -93,21 +93,21 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%s: %v and %v", key, p, q)
 		}
 	}
-	// Without openings, copies of games are one pair, and the fifth game of five is one.
+	// Without openings, copies of a game are one.
 	m.Openings, m.Report = nil, nil
 	m.Entrants = [2]referee.Entrant{entrant("A", plays("0")), entrant("B", plays("1"))}
-	if s, _, err = m.Play(t.Context()); err != nil || len(s[0].Pairs) != 2 {
+	if s, err = m.Play(t.Context()); err != nil || len(s[0].Pairs) != 2 {
 		t.Error(err, s[0].Pairs)
 	}
 	m.Games = 100
-	if s, _, err = m.Play(t.Context()); err != nil || len(s[0].Pairs) != 1 {
+	if s, err = m.Play(t.Context()); err != nil || len(s[0].Pairs) != 2 {
 		t.Error(err, s[0].Pairs)
 	}
 	if low, high := s[0].Interval(); low > 0.1 || high < 0.9 {
 		t.Errorf("50 copies of two games: %v to %v", low, high)
 	}
 	m.Entrants = [2]referee.Entrant{random("A", 1), random("B", 2)}
-	if s, _, err = m.Play(t.Context()); err != nil || len(s[0].Pairs) < 40 {
+	if s, err = m.Play(t.Context()); err != nil || len(s[0].Pairs) < 40 {
 		t.Error(err, len(s[0].Pairs))
 	}
 }
@@ -141,7 +141,7 @@ func TestInterval(t *testing.T) {
 	entrants := [2]referee.Entrant{machine(2), machine(3)}
 	play := func(games int, seed uint64) referee.Standing {
 		m := referee.Match{Game: g, Games: games, Openings: referee.NewOpenings(g, 4, seed, nil), Entrants: entrants}
-		s, _, err := m.Play(t.Context())
+		s, err := m.Play(t.Context())
 		must.OK(t, err)
 		return s[0]
 	}
@@ -200,13 +200,13 @@ func TestUntil(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=3")
 	m := referee.Match{Game: g, Games: 1000, Openings: referee.NewOpenings(g, 4, 1, nil), Until: 0.95, Entrants: [2]referee.Entrant{
 		random("A", 1), entrant("B", plays("9"))}}
-	s, verdict, err := m.Play(t.Context())
-	if err != nil || verdict != referee.Stronger || s[0].Games() < 10 || s[0].Games() > 40 || s[0].Games()%2 != 0 {
-		t.Error(err, s[0].Games(), verdict)
+	s, err := m.Play(t.Context())
+	if err != nil || s[0].Decided(0.95) != referee.Stronger || s[0].Games() < 10 || s[0].Games() > 40 || s[0].Games()%2 != 0 {
+		t.Error(err, s[0].Games())
 	}
 	m.Games = s[0].Games() - 1
-	if s, verdict, err := m.Play(t.Context()); err != nil || verdict != referee.Undecided {
-		t.Errorf("%v, half a pair is %s, Decided is %s", err, verdict, s[0].Decided(0.95))
+	if s, err := m.Play(t.Context()); err != nil || s[0].Decided(0.95) != referee.Undecided {
+		t.Errorf("%v, half a pair decides: %s", err, s[0].Decided(0.95))
 	}
 	if p := s[0].Superiority(); p < 0.99 || math.Abs(p+s[1].Superiority()-1) > 1e-9 {
 		t.Errorf("superiority %v and %v", p, s[1].Superiority())

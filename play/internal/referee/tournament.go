@@ -17,8 +17,8 @@ type Tournament struct {
 	// no power of two. A level match is continued by Decide; if it stays level, the entrant named first
 	// wins.
 	Knockout bool
-	// Match contains the settings of all matches; its Entrants are ignored. Its functions are
-	// not called concurrently, except Rules.Watch, which requires Parallel 1.
+	// Match contains the settings of all matches; its Entrants are ignored. Its functions are called by all matches that
+	// are played at the same time.
 	Match    Match
 	Parallel int // matches that are played at the same time; 0 is 1
 }
@@ -65,7 +65,7 @@ func NewCross(entrants []Entrant) Cross {
 	n := len(entrants)
 	c := Cross{Standings: make([]Standing, n), Between: make([][]Standing, n)}
 	for i, e := range entrants {
-		c.Standings[i].Name = e.Name
+		c.Standings[i] = Standing{Name: e.Name, Pairs: make(map[string]Pair)}
 		c.Between[i] = make([]Standing, n)
 	}
 	return c
@@ -84,67 +84,53 @@ func (t *Tournament) Play(parent context.Context) (Cross, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	c := NewCross(t.Entrants)
-	r := &runner{t: t, cross: &c, cancel: cancel}
+	var entrants []Entrant
 	for _, e := range t.Entrants {
-		r.entrants = append(r.entrants, e.giveUp())
+		entrants = append(entrants, e.GiveUp())
+	}
+	var mu sync.Mutex // guards c
+	play := func(pairs [][2]int) {
+		slots := make(chan bool, max(1, t.Parallel))
+		var matches sync.WaitGroup
+		for _, pair := range pairs {
+			select {
+			case slots <- true:
+			case <-ctx.Done():
+				continue
+			}
+			matches.Go(func() {
+				defer func() { <-slots }()
+				m := t.Match
+				m.Entrants = [2]Entrant{entrants[pair[0]], entrants[pair[1]]}
+				s, err := m.Play(ctx)
+				mu.Lock()
+				defer mu.Unlock()
+				c.Add(pair[0], pair[1], s)
+				if err != nil {
+					cancel(err)
+				}
+			})
+		}
+		matches.Wait()
 	}
 	if t.Knockout {
-		r.knockout(ctx)
+		c.knockout(ctx, play)
 	} else {
-		r.play(ctx, t.pairs())
+		play(t.pairs())
 	}
 	return c, context.Cause(ctx)
 }
 
-// A runner plays the matches of a tournament, some at the same time.
-type runner struct {
-	t        *Tournament
-	entrants []Entrant
-	cancel   context.CancelCauseFunc
-	talk     sync.Mutex // is held while a function of Match is called
-	mu       sync.Mutex // guards cross
-	cross    *Cross
-}
-
-// play plays the matches of some pairs.
-func (r *runner) play(ctx context.Context, pairs [][2]int) {
-	matches := make(chan [2]int)
-	var workers sync.WaitGroup
-	for range max(1, r.t.Parallel) {
-		workers.Go(func() {
-			for pair := range matches {
-				m := r.t.Match
-				m.talk, m.Entrants = &r.talk, [2]Entrant{r.entrants[pair[0]], r.entrants[pair[1]]}
-				s, _, err := m.Play(ctx)
-				r.mu.Lock()
-				r.cross.Add(pair[0], pair[1], s)
-				r.mu.Unlock()
-				if err != nil {
-					r.cancel(err)
-				}
-			}
-		})
-	}
-	for _, pair := range pairs {
-		select {
-		case matches <- pair:
-		case <-ctx.Done():
-		}
-	}
-	close(matches)
-	workers.Wait()
-}
-
 // knockout plays the rounds of a knockout tournament. In each, the first place plays against the last, the
 // second against the last but one, and so on; the winner has the better place in the next round.
-func (r *runner) knockout(ctx context.Context) {
+func (c *Cross) knockout(ctx context.Context, play func(pairs [][2]int)) {
 	size := 1
-	for size < len(r.entrants) {
+	for size < len(c.Standings) {
 		size *= 2
 	}
 	places := make([]int, size)
 	for i := range places {
-		if places[i] = i; i >= len(r.entrants) {
+		if places[i] = i; i >= len(c.Standings) {
 			places[i] = -1
 		}
 	}
@@ -157,14 +143,14 @@ func (r *runner) knockout(ctx context.Context) {
 				pairs = append(pairs, b.Entrants)
 			}
 		}
-		if r.play(ctx, pairs); ctx.Err() != nil {
+		if play(pairs); ctx.Err() != nil {
 			return
 		}
 		for i := range bouts {
-			bouts[i].Winner = r.cross.winner(bouts[i].Entrants)
+			bouts[i].Winner = c.winner(bouts[i].Entrants)
 			places[i] = bouts[i].Winner
 		}
-		r.cross.Rounds = append(r.cross.Rounds, bouts)
+		c.Rounds = append(c.Rounds, bouts)
 	}
 }
 

@@ -2,20 +2,18 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
 
-// A Fault describes the faults of a player of one kind and cause, with the first of them as an example. Only faults of the
-// kind Failed have a cause.
+// A Fault describes the faults of a player of one kind, with the first of them as an example.
 type Fault struct {
-	Player, Kind, cause string
-	Count               int
-	Game                int // the number of the first, from 1
-	Sentence, Message   string
+	Player, Kind, did string
+	Count             int
+	Game              int // the number of the first, from 1
+	Sentence, Message string
 }
 
 // String returns the fault in one line, without the player.
@@ -26,9 +24,6 @@ func (f *Fault) String() string {
 // Faults are the faults of all players, in the order of their first games.
 type Faults []*Fault
 
-// differing matches what may differ between two faults of the same kind.
-var differing = regexp.MustCompile(`\d+|\b(first|second)\b`)
-
 // kinds are the kinds of faults for people.
 var kinds = map[referee.Reason]string{referee.Illegal: "Illegal move", referee.Late: "Too slow", referee.Failed: "Failed"}
 
@@ -36,9 +31,9 @@ var kinds = map[referee.Reason]string{referee.Illegal: "Illegal move", referee.L
 func (all *Faults) Add(p referee.Played, number int) *Fault {
 	f := &Fault{Player: p.Players[p.Outcome.Winner().Other()], Kind: kinds[p.Reason], Game: number, Sentence: p.Explain(), Message: short(p.Message)}
 	if p.Reason == referee.Failed {
-		f.cause = differing.ReplaceAllString(f.Message, "")
+		f.did = p.Did
 	}
-	at := slices.IndexFunc(*all, func(of *Fault) bool { return of.Player == f.Player && of.Kind == f.Kind && of.cause == f.cause })
+	at := slices.IndexFunc(*all, func(of *Fault) bool { return of.Player == f.Player && of.Kind == f.Kind && of.did == f.did })
 	if at < 0 {
 		at = len(*all)
 		*all = append(*all, f)

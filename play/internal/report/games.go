@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -14,28 +13,20 @@ import (
 // A finished is a game of the tournament with what the page shows of it.
 type finished struct {
 	referee.Played
-	places    [2]int // the places of its players in the ranking, from 0
-	history   *player.History
-	worths    []string            // the value of each position for the player to move, "" if it is not known
+	places    [2]int              // the places of its players in the ranking, from 0
 	judgments []analysis.Judgment // what the Judge says of each move; empty without one
 }
 
-// games replays the games, and judges their moves if there is a Judge.
-func (r Report) games(rows []Row) ([]finished, error) {
+// games judges the moves of the games if there is a Judge.
+func (r Report) games(rows []Row) (all []finished, err error) {
 	places := make(map[string]int)
 	for i, row := range rows {
 		places[row.Name] = i
 	}
-	known := make(map[game.Position]analysis.Report)
-	var all []finished
 	for _, p := range r.Played {
-		h, err := p.History(r.Game)
-		if err != nil {
-			return nil, err
-		}
-		f := finished{Played: p, places: [2]int{places[p.Players[0]], places[p.Players[1]]}, history: h}
+		f := finished{Played: p, places: [2]int{places[p.Players[0]], places[p.Players[1]]}}
 		if r.Judge != nil {
-			if err := f.judge(r.Judge, known); err != nil {
+			if f.judgments, err = r.Judge(p); err != nil {
 				return nil, err
 			}
 		}
@@ -44,35 +35,10 @@ func (r Report) games(rows []Row) ([]finished, error) {
 	return all, nil
 }
 
-// judge fills in the values of the positions and the judgments of the moves. Known are the reports of
-// positions of earlier games.
-func (f *finished) judge(judge func(game.Position) (analysis.Report, error), known map[game.Position]analysis.Report) error {
-	g := f.history.Game()
-	reports := make([]analysis.Report, len(f.Moves)+1)
-	f.worths = make([]string, len(reports))
-	for i := range slices.Backward(reports) { // a search keeps what it finds in later positions for earlier ones
-		at := f.history.At(i)
-		found, ok := known[at]
-		if !ok {
-			var err error
-			if found, err = judge(at); err != nil {
-				return err
-			}
-			known[at] = found
-		}
-		reports[i] = found
-		if found.Known {
-			f.worths[i] = found.Text(g, at)
-		}
-	}
-	f.judgments = analysis.Review(g, f.Moves, f.Opening, reports)
-	return nil
-}
-
 // text describes how the game ended.
 func (f finished) text() string {
 	if !f.Fault() {
-		return f.Text(f.history.Game().Values())
+		return f.Text(f.History.Game().Values())
 	}
 	return f.Explain() + " (" + short(f.Message) + ")"
 }
@@ -98,19 +64,17 @@ type (
 		Boards             []string
 		Won                map[int][][2]int // by board
 		Games              []played
-		Judged             bool
-		Texts              []string // the values of positions, as texts; the first is ""
 	}
 	played struct {
 		Players  [2]int // in Names
 		Text     string
 		Opening  int
 		Moves    []string
-		Turns    []int // the player who makes each move
-		Boards   []int // before each move, and after the last
-		Values   []int `json:",omitempty"` // in Texts, of each of these positions
+		Turns    []int    // the player who makes each move
+		Boards   []int    // before each move, and after the last
+		Values   []string // of the positions before each move, "" if it is not known
 		Mistakes []mistake
-		Turning  string // the turning point, if moves are judged
+		Turning  string // the turning point, "" if moves are not judged
 	}
 	mistake struct {
 		Move int // from 1
@@ -157,35 +121,32 @@ func (r Report) data(rows []Row, games []finished) data {
 	start := r.Game.Picture(r.Game.Start())
 	d := data{
 		Look: r.Game.Info().Look, Players: sides(r.Game), Width: len(start.Rows[0]), Above: start.Above, Below: start.Below, Left: start.Left,
-		Won: make(map[int][][2]int), Games: []played{}, Judged: r.Judge != nil, Texts: []string{""},
+		Won: make(map[int][][2]int), Games: []played{},
 	}
 	for _, row := range rows {
 		d.Names = append(d.Names, row.Name)
 	}
 	drawer := drawer{&d, r.Game, make(map[game.Position]int), make(map[game.Square]int)}
-	texts := map[string]int{"": 0}
 	for _, f := range games {
-		of := played{Players: f.places, Text: f.text(), Opening: f.Opening, Moves: append([]string{}, f.Moves...), Turns: []int{}, Mistakes: []mistake{}}
-		for i := range len(f.Moves) + 1 {
-			of.Boards = append(of.Boards, drawer.number(f.history.At(i)))
+		of := played{Players: f.places, Text: f.text(), Values: []string{}, Opening: f.Opening, Moves: append([]string{}, f.History.Names()...), Turns: []int{}, Mistakes: []mistake{}}
+		for i := range len(f.History.Names()) + 1 {
+			of.Boards = append(of.Boards, drawer.number(f.History.At(i)))
 		}
-		for i := range f.Moves {
-			of.Turns = append(of.Turns, int(f.history.Mover(i)))
-		}
-		for _, text := range f.worths {
-			if _, ok := texts[text]; !ok {
-				texts[text] = len(d.Texts)
-				d.Texts = append(d.Texts, text)
-			}
-			of.Values = append(of.Values, texts[text])
+		for i := range f.History.Names() {
+			of.Turns = append(of.Turns, int(f.History.Mover(i)))
 		}
 		for i, j := range f.judgments {
+			text := ""
+			if j.Before.Known {
+				text = j.Before.Text(r.Game, f.History.At(i))
+			}
+			of.Values = append(of.Values, text)
 			if j.Mistake {
-				of.Mistakes = append(of.Mistakes, mistake{i + 1, j.Text(r.Game, f.history.At(i))})
+				of.Mistakes = append(of.Mistakes, mistake{i + 1, j.Text(r.Game, f.History.At(i))})
 			}
 		}
-		if r.Judge != nil {
-			of.Turning = analysis.TurningPoint(f.history, f.judgments, func(p game.Player) string {
+		if len(f.judgments) > 0 {
+			of.Turning = analysis.TurningPoint(f.History, f.judgments, func(p game.Player) string {
 				return fmt.Sprintf("%s (%s)", player.Who(r.Game, p), f.Players[p])
 			})
 		}

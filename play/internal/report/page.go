@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -34,31 +35,25 @@ type page struct {
 	Settings                  [][2]string
 	Openings, Rounds          []string
 	Sides                     []string // what the game calls the players
-	Rows                      []pageRow
+	Rows                      []Row
 	Players                   []pagePlayer
 	Style                     template.CSS
 	Script                    template.JS
 	Data                      data
 }
 
-// pageRow is a row of the ranking.
-type pageRow struct {
-	Row
-	Rating, Error, LOS, Points, Mean, Longest string
-	Cells                                     []cell
-}
-
-// A cell is the result against one opponent.
-type cell struct {
-	Points, Label string
-	Class         string // won, lost or even
-	Row, Column   int    // ranks
+// functions are those that the template calls.
+var functions = template.FuncMap{
+	"points": Points, "percent": Percent, "duration": numfmt.Duration, "count": func(n int, noun string) string { return numfmt.Count(n, noun) },
+	"class": func(s referee.Standing) string {
+		return [...]string{"lost", "even", "won"}[cmp.Compare(s.Wins, s.Losses)+1]
+	},
 }
 
 // HTML writes the page. It needs no other file, and its policy forbids the browser to run or load
 // anything else. The page is the same for the same Report, in whichever order the matches were played.
 func (r Report) HTML(w io.Writer) error {
-	parsed, err := template.New("page").Parse(pageText)
+	parsed, err := template.New("page").Funcs(functions).Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -71,7 +66,7 @@ func (r Report) HTML(w io.Writer) error {
 	script := bytes.Join([][]byte{board.Script, pageScript}, []byte("\n"))
 	style := chart.StyleSheet + board.StyleSheet + pageStyle
 	p := page{
-		Title: r.Title, Note: r.Note, Settings: r.Settings, Openings: openings(r.Played), Rounds: Rounds(r.Cross), Sides: sides(r.Game),
+		Title: r.Title, Note: r.Note, Settings: r.Settings, Openings: openings(r.Played), Rounds: Rounds(r.Cross), Sides: sides(r.Game), Rows: rows,
 		Players: r.players(rows, games), Data: r.data(rows, games), Style: template.CSS(style), Script: template.JS(script),
 		Policy: fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hash([]byte(style)), hash(script)),
 	}
@@ -80,9 +75,6 @@ func (r Report) HTML(w io.Writer) error {
 	}
 	if !r.Date.IsZero() {
 		p.Date = r.Date.Format("2 January 2006")
-	}
-	for i, row := range rows {
-		p.Rows = append(p.Rows, rowOf(row, i, rows))
 	}
 	return parsed.Execute(w, p)
 }
@@ -104,7 +96,7 @@ func (r Report) inOrder() []referee.Played {
 // openings returns the different openings of games, as texts.
 func openings(played []referee.Played) (all []string) {
 	for _, p := range played {
-		if text := strings.Join(p.Moves[:p.Opening], " "); text != "" && !slices.Contains(all, text) {
+		if text := strings.Join(p.History.Names()[:p.Opening], " "); text != "" && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -120,27 +112,4 @@ func sides(g game.Game) []string {
 func hash(text []byte) string {
 	sum := sha256.Sum256(text)
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-// rowOf returns a row of the ranking, the one with index i.
-func rowOf(row Row, i int, rows []Row) pageRow {
-	p := pageRow{
-		Row: row, Rating: fmt.Sprintf("%+.0f", row.Rating.Elo), Error: fmt.Sprintf("%.0f", row.Rating.Error), LOS: Percent(row.Superiority), Points: Points(row.Standing),
-		Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest),
-	}
-	for j, s := range row.Against {
-		c := cell{Row: i + 1, Column: j + 1, Class: "even"}
-		if s.Games() > 0 {
-			c.Points = Points(s)
-			c.Label = fmt.Sprintf("%s against %s: %s", row.Name, rows[j].Name, c.Points)
-		}
-		switch {
-		case s.Wins > s.Losses:
-			c.Class = "won"
-		case s.Wins < s.Losses:
-			c.Class = "lost"
-		}
-		p.Cells = append(p.Cells, c)
-	}
-	return p
 }

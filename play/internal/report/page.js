@@ -34,7 +34,7 @@ function show(n) {
   ply = Math.max(0, Math.min(n, game.Moves.length));
   const board = game.Boards[ply], now = rows(board), ended = ply === game.Moves.length;
   let text = ended ? game.Text : ply ? `${ply}. ${side(game.Turns[ply - 1])}: ${game.Moves[ply - 1]}` : 'Initial position';
-  const value = data.Texts[game.Values?.[ply] ?? 0];
+  const value = game.Values[ply];
   if (value && !ended) text += `\n${side(game.Turns[ply])}: ${value}`;
   element('board').replaceChildren(draw({
     picture: { rows: now, Above: data.Above, Below: data.Below, Left: data.Left, won: data.Won[board] },
@@ -57,7 +57,7 @@ function choose(number, n = 0) {
   const mistakes = new Set(game.Mistakes.map(m => m.Move - 1));
   element('moves').replaceChildren(...game.Moves.map((move, i) => item(
     `${data.Players[game.Turns[i]]}: ${move}${i < game.Opening ? ' (opening)' : ''}${mistakes.has(i) ? ' (mistake)' : ''}`, mistakes.has(i) ? 'mistake' : '')));
-  element('judged').hidden = !data.Judged;
+  element('judged').hidden = !game.Turning;
   element('mistakes').replaceChildren(...game.Mistakes.map(m => {
     const link = document.createElement('a');
     link.href = `#game-${number + 1}-${m.Move}`;

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/referee"
 )
@@ -14,21 +13,12 @@ import (
 // pagePlayer is the section of a player.
 type pagePlayer struct {
 	Row
-	Points    string
-	Opponents []opponent
-	Kinds     []faults // its faults
-	// Judged and Mistakes are numbers of moves, Mean, Median and Longest times of moves. Slowest is the
-	// game with the longest move.
-	Judged, Mistakes      int
-	Mean, Median, Longest string
-	Slowest               int
-}
-
-// An opponent is a row in the section of a player: the games against another one.
-type opponent struct {
-	Rank         int
-	Name, Points string
-	Games        [2][]link // as first and second player
+	Games [][2][]link // against each player, as first and second player
+	Kinds []faults    // its faults
+	// Judged and Mistakes are numbers of moves. Slowest is the game with the longest move.
+	Judged, Mistakes int
+	Median           time.Duration // of the times of moves
+	Slowest          int
 }
 
 // A link leads to a game, from 1.
@@ -49,35 +39,30 @@ func (r Report) players(rows []Row, games []finished) []pagePlayer {
 	times := make([][]time.Duration, len(rows))
 	var found Faults
 	for i, row := range rows {
-		all[i] = pagePlayer{Row: row, Points: Points(row.Standing), Opponents: make([]opponent, len(rows)), Mean: numfmt.Duration(row.Mean()), Longest: numfmt.Duration(row.Longest)}
-		for j, s := range row.Against {
-			all[i].Opponents[j] = opponent{Rank: j + 1, Name: rows[j].Name, Points: Points(s)}
-		}
+		all[i] = pagePlayer{Row: row, Games: make([][2][]link, len(rows))}
 	}
 	for n, f := range games {
 		for side, i := range f.places {
 			p, s := &all[i], game.Player(side)
-			against := &p.Opponents[f.places[s.Other()]]
-			against.Games[side] = append(against.Games[side], link{n + 1, outcome(f.Played, s)})
+			against := &p.Games[f.places[s.Other()]]
+			against[side] = append(against[side], link{n + 1, outcome(f.Played, s)})
 			if f.Fault() && f.Outcome == game.WinFor(s.Other()) {
 				if fault := found.Add(f.Played, n+1); fault.Count == 1 {
-					p.Kinds = append(p.Kinds, faults{fault, fmt.Sprint(f.history.Game().Picture(f.history.Position()))})
+					p.Kinds = append(p.Kinds, faults{fault, fmt.Sprint(f.History.Game().Picture(f.History.Position()))})
 				}
 			}
 			for _, took := range f.timesOf(s) {
-				if times[i] = append(times[i], took); p.Slowest == 0 && took == p.Row.Longest {
+				if times[i] = append(times[i], took); p.Slowest == 0 && took == p.Longest {
 					p.Slowest = n + 1
 				}
 			}
-			tally := analysis.Tallies(f.history, f.judgments, f.Opening)[s]
+			tally := analysis.Tallies(f.History, f.judgments, f.Opening)[s]
 			p.Judged, p.Mistakes = p.Judged+tally.Moves-tally.Unknown, p.Mistakes+tally.Mistakes
 		}
 	}
 	for i := range all {
-		p := &all[i]
-		p.Opponents = slices.DeleteFunc(p.Opponents, func(o opponent) bool { return len(o.Games[0])+len(o.Games[1]) == 0 })
 		if slices.Sort(times[i]); len(times[i]) > 0 {
-			p.Median = numfmt.Duration(times[i][(len(times[i])-1)/2])
+			all[i].Median = times[i][(len(times[i])-1)/2]
 		}
 	}
 	return all
@@ -99,7 +84,7 @@ func outcome(p referee.Played, side game.Player) string {
 // timesOf returns the times of the moves of a side.
 func (f finished) timesOf(side game.Player) (times []time.Duration) {
 	for i, took := range f.Times {
-		if f.history.Mover(f.Opening+i) == side {
+		if f.History.Mover(f.Opening+i) == side {
 			times = append(times, took)
 		}
 	}

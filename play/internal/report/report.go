@@ -29,8 +29,8 @@ type Report struct {
 	Settings [][2]string      // names and values
 	Note     string           // describes the games, and what is missing
 	Played   []referee.Played // the games
-	// Judge returns what is known of a position; nil: the page has no values and mistakes.
-	Judge func(game.Position) (analysis.Report, error)
+	// Judge reviews the moves of a game, unless there is no time to; nil: the page has no values and mistakes.
+	Judge func(referee.Played) ([]analysis.Judgment, error)
 }
 
 // A Row is an entrant in a ranking.

@@ -82,13 +82,12 @@ func TestHTML(t *testing.T) {
 		must.OK(t, json.Unmarshal([]byte(found[1]), &data))
 		for i, p := range r.Played {
 			g := data.Games[i]
-			if strings.Join(g.Moves, " ") != strings.Join(p.Moves, " ") || data.Names[g.Players[1]] != p.Players[1] || len(g.Boards) != len(g.Moves)+1 {
+			if strings.Join(g.Moves, " ") != strings.Join(p.History.Names(), " ") || data.Names[g.Players[1]] != p.Players[1] || len(g.Boards) != len(g.Moves)+1 {
 				t.Fatalf("%s: game %d: %+v, want %+v", spec, i, g, p)
 			}
-			h := player.NewHistory(r.Game)
 			for n, board := range g.Boards {
 				var want, got []string
-				for _, row := range r.Game.Picture(h.Position()).Rows {
+				for _, row := range r.Game.Picture(p.History.At(n)).Rows {
 					for _, s := range row {
 						want = append(want, s.Text)
 					}
@@ -99,12 +98,19 @@ func TestHTML(t *testing.T) {
 				if strings.Join(got, ",") != strings.Join(want, ",") {
 					t.Fatalf("%s: game %d, move %d: %v, want %v", spec, i, n, got, want)
 				}
-				if n < len(p.Moves) {
-					h.Play(p.Moves[n])
-				}
 			}
 		}
 	}
+}
+
+// history returns the history of these moves.
+func history(t *testing.T, g game.Game, moves []string) *player.History {
+	t.Helper()
+	h := player.NewHistory(g)
+	for _, name := range moves {
+		must.OK(t, h.Play(name))
+	}
+	return h
 }
 
 // html returns the page of a report.
@@ -146,7 +152,7 @@ func TestHTMLFaults(t *testing.T) {
 		if len(moves)%2 == 0 {
 			winner = game.SecondWins
 		}
-		return referee.Played{Game: r.Game.Spec(), Players: [2]string{"C", "B, \"x\""}, Moves: moves, Outcome: winner, Reason: reason, Did: did, Message: message}
+		return referee.Played{History: history(t, r.Game, moves), Players: [2]string{"C", "B, \"x\""}, Outcome: winner, Reason: reason, Did: did, Message: message}
 	}
 	const ended = "ended without an answer"
 	r.Played = []referee.Played{
@@ -180,15 +186,16 @@ func TestHTMLFaults(t *testing.T) {
 func TestHTMLJudged(t *testing.T) {
 	r := sample(t, "connectn width=3 height=3 connect=3")
 	r.Played = []referee.Played{{
-		Game: r.Game.Spec(), Players: [2]string{"C", "B, \"x\""}, Moves: strings.Fields("0 1 0 1 2 1"), Opening: 2, Outcome: game.SecondWins, Times: make([]time.Duration, 4),
+		History: history(t, r.Game, strings.Fields("0 1 0 1 2 1")), Players: [2]string{"C", "B, \"x\""}, Opening: 2, Outcome: game.SecondWins, Times: make([]time.Duration, 4),
 	}}
 	z := analysis.New(r.Game, solved.Table(t, r.Game), nil, search.Options{})
-	r.Judge = func(p game.Position) (analysis.Report, error) { return z.Assess(t.Context(), p, 0) }
+	r.Judge = func(p referee.Played) ([]analysis.Judgment, error) {
+		return z.Judge(t.Context(), p.History, p.Opening, 0)
+	}
 	page := html(t, r)
 	var data struct {
-		Texts []string
 		Games []struct {
-			Values   []int
+			Values   []string
 			Mistakes []struct {
 				Move int
 				Text string
@@ -198,7 +205,7 @@ func TestHTMLJudged(t *testing.T) {
 	}
 	must.OK(t, json.Unmarshal([]byte(regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)[1]), &data))
 	g := data.Games[0]
-	if got := data.Texts[g.Values[5]]; got != "win in 1" {
+	if got := g.Values[5]; got != "win in 1" {
 		t.Errorf("before the last move: %s", got)
 	}
 	if len(g.Mistakes) != 1 || g.Mistakes[0].Move != 5 || !strings.Contains(g.Mistakes[0].Text, "2: win in 1 → lose in 2") {

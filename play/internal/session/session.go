@@ -34,23 +34,16 @@ func New(h *player.History, people [2]bool, later ...string) *Session {
 	return &Session{People: people, h: h, moves: slices.Concat(h.Names(), later)}
 }
 
-// Continue returns a session that continues a game that was recorded.
-func Continue(g game.Game, p referee.Played, people [2]bool) (*Session, error) {
-	if p.Game != g.Spec() {
-		return nil, fmt.Errorf("expected %s, found %s", g.Spec(), p.Game)
-	}
-	h, err := p.History(g)
-	if err != nil {
-		return nil, err
-	}
-	s := New(h, people)
+// Continue returns a session that continues a game that was played.
+func Continue(p referee.Played, people [2]bool) *Session {
+	s := New(p.History, people)
 	s.Resigned = p.Reason == referee.Resigned
-	return s, nil
+	return s
 }
 
 // Played returns the record of the game as it is now. A game that is not over is adjourned.
 func (s *Session) Played(names [2]string) referee.Played {
-	p := referee.Played{Game: s.h.Game().Spec(), Players: names, Moves: s.h.Names(), Reason: referee.Adjourned}
+	p := referee.Played{History: s.h, Players: names, Reason: referee.Adjourned}
 	if e, over := s.End(); over {
 		p.Outcome, p.Reason = e.Outcome, e.Reason
 	}

@@ -57,7 +57,7 @@ func match(t *testing.T, g game.Game, games int, command string) (all []referee.
 		}},
 		{Name: "random", New: func(context.Context) (player.Player, error) { return player.NewRandom(1), nil }},
 	}, Report: func(p referee.Played) error { all = append(all, p); return nil }}
-	if _, _, err := m.Play(t.Context()); err != nil {
+	if _, err := m.Play(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -154,7 +154,7 @@ func TestCourse(t *testing.T) {
 		if p.Reason != referee.Finished {
 			t.Error(p.Text(g.Values()))
 		}
-		passes += strings.Count(strings.Join(p.Moves, " "), game.Pass)
+		passes += strings.Count(strings.Join(p.History.Names(), " "), game.Pass)
 	}
 	if passes == 0 {
 		t.Error("no game has a pass")
@@ -210,7 +210,7 @@ func TestMachinePlayer(t *testing.T) {
 		if p.Reason == referee.Resigned || p.Fault() {
 			t.Error(p.Text(g.Values()))
 		}
-		steps += strings.Count(strings.Join(p.Moves, " "), "-")
+		steps += strings.Count(strings.Join(p.History.Names(), " "), "-")
 	}
 	if steps == 0 {
 		t.Error("no game has a step")

@@ -34,8 +34,8 @@ func WriteAnki(w io.Writer, puzzles []*Puzzle) error {
 	return out.Error()
 }
 
-// WritePage writes puzzles as a page of HTML to print, with the answers at its end.
-func WritePage(w io.Writer, title string, puzzles []*Puzzle) error {
+// WritePage writes puzzles, at least one, as a page of HTML to print, with the answers at its end.
+func WritePage(w io.Writer, puzzles []*Puzzle) error {
 	type note struct {
 		Number, Grade               int
 		Board, Task, Answer, Others string
@@ -44,7 +44,7 @@ func WritePage(w io.Writer, title string, puzzles []*Puzzle) error {
 	for i, p := range puzzles {
 		notes = append(notes, note{i + 1, p.Grade, p.Board(), p.Task(), p.Explain(p.Answer()), p.others()})
 	}
-	return pageTemplate.Execute(w, map[string]any{"Title": title, "Puzzles": notes})
+	return pageTemplate.Execute(w, map[string]any{"Title": "Puzzles: " + game.TitleOf(puzzles[0].History.Game()), "Puzzles": notes})
 }
 
 // Board returns the position as text.
@@ -62,6 +62,3 @@ func (p *Puzzle) others() string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// Title returns the title of a set of puzzles of g.
-func Title(g game.Game) string { return "Puzzles: " + game.TitleOf(g) }

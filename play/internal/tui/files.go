@@ -48,10 +48,10 @@ func (m *model) load(name string) error {
 	if err != nil {
 		return err
 	}
-	s, err := session.Continue(m.g, p, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName})
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	if found := p.History.Game().Spec(); found != m.g.Spec() {
+		return fmt.Errorf("%s: expected %s, found %s", name, m.g.Spec(), found)
 	}
+	s := session.Continue(p, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName})
 	m.Session, s.Paused = s, !s.People[s.History().Turn()]
 	level := slices.IndexFunc(m.levels, func(l player.Level) bool { return slices.Contains(p.Players[:], l.String()) })
 	if level >= 0 && m.o.Level == (player.Level{}) {
@@ -66,8 +66,7 @@ func (m *model) keep() error {
 		return nil
 	}
 	var text bytes.Buffer
-	referee.WriteHeading(&text, "")
-	m.played().Write(&text)
+	m.played().Record(0).Write(&text)
 	if err := os.MkdirAll(filepath.Dir(m.o.Kept), 0o777); err != nil {
 		return err
 	}

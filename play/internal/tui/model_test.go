@@ -907,7 +907,7 @@ func TestFiles(t *testing.T) {
 		t.Error(m.message, m.Moves(), m.People)
 	}
 	text, err := os.ReadFile(name)
-	if err != nil || strings.Count(string(text), "result none adjourned") != 2 || strings.Count(string(text), "treereduce games 1") != 1 {
+	if err != nil || strings.Count(string(text), `"result":"none","reason":"adjourned"`) != 2 {
 		t.Errorf("%s, %v", text, err)
 	}
 	again := start(t, three, func(o *Options) { o.Load, o.Seats = name, nil })
@@ -928,12 +928,12 @@ func TestFilesRefused(t *testing.T) {
 		must.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	write("text", "hello\n")
-	write("empty", "treereduce games 1\n")
-	write("other", "treereduce games 1\n\ngame mnk width=3 height=3 connect=3\nfirst A\nsecond B\nopening 0\nmoves b2\nresult none adjourned\n")
+	write("empty", "\n")
+	write("other", `{"spec":"mnk width=3 height=3 connect=3","first":"A","second":"B","moves":["b2"],"result":"none","reason":"adjourned"}`)
 	t.Chdir(dir)
 	for _, tt := range []struct{ keys, message string }{
-		{"stext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
-		{"otext<enter>", `text:1: expected "treereduce games 1", found "hello"`},
+		{"stext<enter>", "text:1: expected a line of JSON: invalid character 'h' looking for beginning of value"},
+		{"otext<enter>", "text:1: expected a line of JSON: invalid character 'h' looking for beginning of value"},
 		{"oempty<enter>", "empty: the file has no games"},
 		{"oother<enter>", "other: expected " + three + ", found mnk width=3 height=3 connect=3"},
 		{"onone<enter>", "open none: no such file or directory"},

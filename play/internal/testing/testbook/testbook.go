@@ -2,7 +2,6 @@
 package testbook
 
 import (
-	"cmp"
 	"path/filepath"
 	"testing"
 
@@ -17,9 +16,7 @@ import (
 func New(t testing.TB, g game.Layered, plies int) *book.Book {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "book")
-	draft := must.Get(book.OpenDraft(name+".part", g, plies))(t)
-	defer draft.Close()
 	s := must.Get(search.New(g, search.Options{Memory: 1 << 20}))(t)
-	must.OK(t, cmp.Or(draft.Search(t.Context(), s, func() {}), draft.Finish(name)))
+	must.OK(t, book.Make(t.Context(), name, g, plies, s, func(int, int) {}))
 	return must.Get(book.Open(name, all.Kinds().Parse))(t)
 }

@@ -61,7 +61,8 @@ func (s *Server) puzzle(r *Request) (any, error) {
 	at.begin(p.History)
 	at.Analysing = false // the page shows no values
 	id := strconv.FormatUint(game.CanonicalOf(g.g, p.Report.Position), 10)
-	return puzzleJSON{s.viewOf(at), p.Task(), p.Grade, id}, nil
+	view, err := s.viewOf(at)
+	return puzzleJSON{view, p.Task(), p.Grade, id}, err
 }
 
 // mostDays is the number of days and games whose puzzles are kept.
@@ -186,10 +187,10 @@ func (s *Server) proven(ctx context.Context, g *served, p game.Position) (analys
 
 // answerJSON is what a move leads to.
 type answerJSON struct {
-	Right bool                  `json:"right"` // it keeps the result
-	Move  string                `json:"move"`
-	Text  string                `json:"text"`
-	Moves map[string]*worthJSON `json:"moves"` // what is known of all moves
+	Right bool       `json:"right"` // it keeps the result
+	Move  string     `json:"move"`
+	Text  string     `json:"text"`
+	Marks []markJSON `json:"marks"` // what is known of all moves, the best first
 }
 
 // answer implements /puzzle/…/answer: whether a move keeps the result of the last position of a play, what it leads to, and
@@ -229,5 +230,5 @@ func (s *Server) answer(r *Request) (any, error) {
 	if then := best.Explain(g.g).String(); then != "" {
 		text += ", then " + then
 	}
-	return answerJSON{!wrong, move, text, reportOf(at, s.known(at)).Moves}, nil
+	return answerJSON{!wrong, move, text, marksOf(at, s.known(at))}, nil
 }

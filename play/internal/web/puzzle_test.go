@@ -73,18 +73,20 @@ func TestPuzzle(t *testing.T) {
 				t.Errorf("%s: repeated %v, grade %d, %s", path, seen[p.ID], p.Grade, p.Task)
 			}
 			seen[p.ID], all[p.ID] = true, true
-			if p.View.Report != nil || p.View.Review != nil {
+			if p.View.Report != nil || p.View.Review != nil || p.View.Marks != nil {
 				t.Errorf("%s shows values", path)
 			}
 			answer, play := moveOf(t, tab, p.View), server.URL+"/puzzle/connectn/5-4-4/answer?moves="+p.View.Game["moves"]
 			for _, m := range p.View.Moves {
 				got := ask[answerJSON](t, play+"&move="+m.Name)
-				worth := got.Moves[m.Name]
-				if got.Right != (m.Name == answer) || got.Move != m.Name || !strings.HasPrefix(got.Text, fmt.Sprintf("%s: %s", m.Name, worth.Text)) {
+				mark := got.Marks[slices.IndexFunc(got.Marks, func(o markJSON) bool { return o.Name == m.Name })]
+				word, text, ends := "", "", 0
+				fmt.Sscanf(got.Text, "%s %s in %d", &text, &word, &ends)
+				if got.Right != (m.Name == answer) || got.Move != m.Name || text != m.Name+":" || word != mark.Value || !strings.HasSuffix(mark.Text, strconv.Itoa(ends)) {
 					t.Errorf("%s: move %s: %+v, the answer is %s", path, m.Name, got, answer)
 				}
-				if _, line, found := strings.Cut(got.Text, ", then "); found != (worth.Remoteness > 1) || !strings.Contains(line, "threatens") && len(strings.Fields(line)) != min(worth.Remoteness-1, 7) {
-					t.Errorf("%s: move %s: line %q of %d moves", path, m.Name, line, worth.Remoteness)
+				if _, line, found := strings.Cut(got.Text, ", then "); found != (ends > 1) || !strings.Contains(line, "threatens") && len(strings.Fields(line)) != min(ends-1, 7) {
+					t.Errorf("%s: move %s: line %q of %d moves", path, m.Name, line, ends)
 				}
 			}
 			if got := ask[answerJSON](t, play); got.Move != answer || !got.Right {

@@ -129,7 +129,7 @@ func TestBrowser(t *testing.T) {
 		tab.run(chromedp.KeyEvent("3"))
 		tab.wait(`document.querySelectorAll('#history .point').length === 5`)
 		tab.settle()
-		x, y := tab.middle(`#history .point:nth-of-type(2)`)
+		x, y := tab.middle(`#history tbody tr:nth-of-type(2) .point`)
 		tab.run(chromedp.MouseClickXY(x, y))
 		tab.wait(`location.search === '?moves=1' && document.querySelectorAll('.piece').length === 1`)
 		tab.run(chromedp.KeyEvent(kb.ArrowRight))
@@ -472,7 +472,7 @@ func (t *tab) keep() {
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#search') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#known') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search') !== null`)
 }
 
 // run does something in the page.

@@ -59,38 +59,17 @@ func (r *recorder) describe(opened *table.Table, seal *store.Seal, data string) 
 	for _, f := range seal.Files {
 		names = append(names, path.Join(table.Dir, f.Name))
 	}
-	for _, name := range names {
-		if t.Files[name], err = r.file(path.Join(data, name)); err != nil {
-			return nil, err
-		}
-	}
-	clear(r.read)
 	for tier := range opened.Tiers() + 1 { // opens the files that are not open yet
 		if _, err := opened.Counts(tier); err != nil {
 			return nil, err
 		}
 	}
 	for _, name := range names {
-		f, err := r.file(path.Join(data, name))
-		if err != nil {
+		if t.Files[name], err = r.file(path.Join(data, name)); err != nil {
 			return nil, err
-		}
-		if len(f.Parts) > 0 {
-			t.addIndex(f)
-			t.Files[name] = f
 		}
 	}
 	return t, nil
-}
-
-// addIndex moves the bytes of the parts of a file to the indexes.
-func (t *Table) addIndex(f *File) {
-	f.Index = t.Indexes
-	for i := range f.Parts {
-		t.indexes = append(t.indexes, f.Parts[i].Bytes...)
-		f.Parts[i].Bytes = nil
-	}
-	t.Indexes = int64(len(t.indexes))
 }
 
 // A recorder is a file system that notes which units of its files are read.
@@ -149,11 +128,10 @@ func (r *recorder) file(name string) (*File, error) {
 		if _, err := in.ReadAt(bytes, at); err != nil {
 			return nil, err
 		}
-		if n := len(f.Parts) - 1; n >= 0 && f.Parts[n].At+f.Parts[n].Length == at {
+		if n := len(f.Parts) - 1; n >= 0 && f.Parts[n].At+int64(len(f.Parts[n].Bytes)) == at {
 			f.Parts[n].Bytes = append(f.Parts[n].Bytes, bytes...)
-			f.Parts[n].Length += int64(len(bytes))
 		} else {
-			f.Parts = append(f.Parts, Part{at, int64(len(bytes)), bytes})
+			f.Parts = append(f.Parts, Part{at, bytes})
 		}
 	}
 	return f, nil
@@ -181,5 +159,5 @@ func (t *Table) Copy(dir string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, IndexFile), t.indexes, 0o666)
+	return nil
 }

@@ -198,11 +198,11 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 			if err := out.Send("progress", progress); err != nil {
 				return err
 			}
-			known, err := s.assess(ctx, at.g, p, limit)
+			found, err := s.assess(ctx, at.g, p, limit)
 			if err != nil {
 				return err
 			}
-			if known {
+			if found.Known {
 				done++
 			} else {
 				left = append(left, p)
@@ -224,17 +224,19 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 	return nil
 }
 
-// assess searches a position whose value is not known, and reports whether it is known then.
-func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (known bool, err error) {
-	if s.worth(g, p).Known {
-		return true, nil
+// assess returns what is known of a position: its value and best play, as a search finds them within a limit unless they are known.
+func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (report analysis.Report, err error) {
+	if g.g.Primitive(p) != 0 {
+		return analysis.Report{Position: p, Worth: s.worth(g, p), Best: -1}, nil
 	}
-	err = s.withSlot(ctx, g, func(sl *slot) error {
-		report, err := sl.analyzer.Assess(ctx, p, limit)
-		if known = err == nil && report.Known; known {
+	if report = s.begin(g, p); report.Known && len(report.Line) > 0 {
+		return report, nil
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
+		if report, err = sl.analyzer.Assess(ctx, p, limit); err == nil && report.Known {
 			s.keep(g, report)
 		}
 		return err
 	})
-	return known, err
+	return report, err
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -385,7 +384,7 @@ func (s *Server) line(r *Request) (any, error) {
 		return nil, err
 	}
 	if query.Has("best") {
-		best, err := s.best(r.Context(), g, h.Position())
+		best, err := s.assess(r.Context(), g, h.Position(), lineTime)
 		if err == nil {
 			err = playAll(h, strings.Join(best.Line, ","))
 		}
@@ -404,21 +403,6 @@ func (s *Server) line(r *Request) (any, error) {
 		plies = append(plies, ply)
 	}
 	return map[string]any{"plies": plies, "why": why}, nil
-}
-
-// best returns the report of a position with best play: as far as it is known, or else as a search finds it.
-func (s *Server) best(ctx context.Context, g *served, p game.Position) (report analysis.Report, err error) {
-	if g.g.Primitive(p) != 0 {
-		return analysis.Report{Position: p}, nil
-	}
-	if report = s.begin(g, p); len(report.Line) > 0 {
-		return report, nil
-	}
-	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
-		report, err = sl.analyzer.Assess(ctx, p, lineTime)
-		return err
-	})
-	return report, err
 }
 
 // threatsOf returns the threats in a game in which a line of one player's pieces wins.

@@ -346,7 +346,7 @@ func TestMissing(t *testing.T) {
 	defer tab.Close()
 	server := httptest.NewServer(must.Get(New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: dir, Table: tab}}}))(t).Handler())
 	defer server.Close()
-	if status, body := get(t, server.URL+"/api/connectn/3-3-3/positions?p="+url.QueryEscape(string(g.AppendText(nil, g.Start())))); status != 500 || !strings.Contains(body, "the position after move 0 of") {
+	if status, body := get(t, server.URL+"/api/connectn/3-3-3/positions?p="+url.QueryEscape(string(g.AppendText(nil, g.Start())))); status != 500 || !strings.Contains(body, "its move 0 leads to") || !strings.Contains(body, "which is missing") {
 		t.Errorf("status %d: %s", status, body)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"iter"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +39,6 @@ const hasWhole = true
 func (s *Server) wholeRoutes() {
 	s.api()
 	s.Handle("/tables/{game}/{variant}", s.tablePage)
-	s.Handle("/tables/{game}/{variant}/values", s.valuesPage)
 	s.Handle("/tables/{game}/{variant}/{file}", s.tableFile)
 }
 
@@ -323,8 +321,7 @@ func (s *Server) tableOf(r *Request) (*served, *whole, error) {
 }
 
 // tablePage implements /tables: the pictures of a table, its numbers, and positions in it. The
-// heat map of a long game has thousands of numbers: it is an image here, and valuesPage has the
-// numbers.
+// heat map of a long game has thousands of numbers: it is an image, and the file tiers.csv has them.
 func (s *Server) tablePage(r *Request) (*Answer, error) {
 	g, all, err := s.tableOf(r)
 	if err != nil {
@@ -341,25 +338,6 @@ func (s *Server) tablePage(r *Request) (*Answer, error) {
 
 // inline returns a picture as an element of a page.
 func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p)) } // escaped by package chart
-
-// valuesPage implements /tables/…/values: the heat map of a table and its numbers.
-func (s *Server) valuesPage(r *Request) (*Answer, error) {
-	g, all, err := s.tableOf(r)
-	if err == nil && g.noTiers() {
-		err = errNoTiers
-	}
-	if err != nil {
-		return nil, err
-	}
-	var cells [][]string
-	for _, n := range all.stats.Rows {
-		if n.Remoteness == table.NoEnd {
-			continue
-		}
-		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
-	}
-	return s.Page(r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
-}
 
 // noTiers reports whether the game has no tiers.
 func (g *served) noTiers() bool {

@@ -279,7 +279,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 		"mills/9?moves=a1,d2,d1,b2,g1xb2,f4,d3,d5", "dobutsu/regular?moves=Cb3b2,Ec1b2,C*a3", "quixo/4?moves=a1-a4,b1-a1,c1-d1,a2-a1", "teeko/standard?moves=c3,c4,d3,b3,d4"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
 		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "practice": solved + "?moves=0,0,3,1,2", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
-		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play"}
+		"whole": table, "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
 		pages[id] = "/play/" + game

@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"math"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -165,7 +162,6 @@ type (
 		*apiRun
 		Percent, Of string // the share that is done; the number of tiers
 		Facts       []fact
-		Picture     template.HTML
 		Steps, Jobs runTable
 	}
 	// A fact is a number of the run, with a link unless Link is "".
@@ -188,7 +184,7 @@ func (a *apiRun) view() runView {
 	if r == nil {
 		return v
 	}
-	v.Facts, v.Picture = factsOf(a), foundPicture(a)
+	v.Facts = factsOf(a)
 	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
 	return v
 }
@@ -236,37 +232,6 @@ func webLink(address string) string {
 		return address
 	}
 	return ""
-}
-
-// maxColumns is the number of columns of a picture that can be read.
-const maxColumns = 200
-
-// foundPicture returns a picture of the positions that were found in each tier, or by each pass;
-// "" if there are none.
-func foundPicture(a *apiRun) template.HTML {
-	first, last := math.MaxInt, a.Tiers-1
-	for _, r := range a.Journal.Found() {
-		first, last = min(first, r.Tier), max(last, r.Tier)
-	}
-	if first < 0 || first > last || last >= maxColumns {
-		return ""
-	}
-	found := make([]uint64, last+1)
-	for _, r := range a.Journal.Found() {
-		found[r.Tier] += r.Positions
-	}
-	c := chart.Columns{Title: "Positions found by tier", Subtitle: "On a logarithmic scale", Axis: "tier"}
-	if a.Tiers == 0 {
-		c.Title, c.Axis = "Positions found by pass", "pass"
-	}
-	var values []float64
-	for tier := first; tier <= last; tier++ {
-		c.Names = append(c.Names, strconv.Itoa(tier))
-		c.Texts = append(c.Texts, fmt.Sprintf("%s %d: %s", c.Axis, tier, numfmt.Count(found[tier], "position")))
-		values = append(values, float64(found[tier]))
-	}
-	c.Panels = []chart.Panel{{Series: []chart.Series{{Style: chart.Plain, Values: values}}}}
-	return template.HTML(chart.Inline(c))
 }
 
 // tableOf returns lines of jobs or steps as driver status prints them, with links to the pages

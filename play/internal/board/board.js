@@ -153,11 +153,11 @@ function arrive(p, y, since) {
 function marksOf({ moves, marks, best, picture }, height) {
   const shown = new Map();
   for (const { name, value, text } of marks ?? (best ? [{ name: best, text: '' }] : [])) {
-    const m = moves.find(move => move.name === name), key = String(m?.spot);
-    if (!m?.spot || shown.has(key) || picture.links && text === '·' && name !== best) continue; // a point stays visible
-    let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
-    if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
-    const corner = !m.label && picture.rows[m.spot[1]][m.spot[0]].text !== '.', mark = (name === best ? '★' : '') + text;
+    const m = moves.find(move => move.name === name), key = String(m?.at);
+    if (!m?.known || shown.has(key) || picture.links && text === '·' && name !== best) continue; // a point stays visible
+    let [x, y] = [m.at[0] + .5, m.at[1] + .5];
+    if (m.label) y = m.at[1] < 0 ? -.85 : height + .85;
+    const corner = !m.label && picture.rows[m.at[1]][m.at[0]].text !== '.', mark = (name === best ? '★' : '') + text;
     if (corner) [x, y] = [x + .46, y - .34];
     const size = marks || corner ? Math.min(.32, .94 / (.78 * mark.length)) : .6; // it stays within its square
     shown.set(key, { text: mark, corner: corner && key, attributes: { x, y, class: `mark ${value || 'unknown'}`, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' } });
@@ -178,7 +178,7 @@ function targets(svg, view, open, chosen, height) {
     if (m.label) {
       const both = view.picture.Above && view.picture.Below;
       for (let y = -1; y <= height; y++) {
-        if (!both || (m.spot[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.spot[0], y, m.name, y !== m.spot[1]);
+        if (!both || (m.at[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.at[0], y, m.name, y !== m.at[1]);
       }
     } else {
       for (const [x, y] of m.squares) add(x, y, m.name);

@@ -312,7 +312,7 @@ func (m *model) click(x, y int) tea.Cmd {
 		m.selectMove(i)
 		return m.enter()
 	case "square":
-		return m.clickSquare(board.Place{X: i, Y: j})
+		return m.clickSquare(board.Place{i, j})
 	}
 	return nil
 }

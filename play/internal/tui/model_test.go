@@ -770,7 +770,7 @@ func TestPractiseAfter(t *testing.T) {
 func clickOn(t *testing.T, m *model, what any) tea.Cmd {
 	t.Helper()
 	if at, ok := what.(board.Place); ok {
-		what = fmt.Sprintf("square %d %d", at.X, at.Y)
+		what = fmt.Sprintf("square %d %d", at[0], at[1])
 	}
 	for y, line := range cells(m) {
 		for x, c := range line {
@@ -797,16 +797,16 @@ func TestPaths(t *testing.T) {
 		}
 		return m
 	}
-	m := clicked("mills men=3", board.Place{X: 0, Y: 0}, board.Place{X: 4, Y: 4}, board.Place{X: 0, Y: 2}, board.Place{X: 2, Y: 4})
+	m := clicked("mills men=3", board.Place{0, 0}, board.Place{4, 4}, board.Place{0, 2}, board.Place{2, 4})
 	for _, line := range []string{" a       b       c ", " 3   W───────.───────. ", " │   ╲   │   ╱   │ ", " 1               1"} {
 		expect(t, m, line)
 	}
-	clickOn(t, m, board.Place{X: 0, Y: 4})
-	clickOn(t, m, board.Place{X: 4, Y: 4})
+	clickOn(t, m, board.Place{0, 4})
+	clickOn(t, m, board.Place{4, 4})
 	if got := strings.Join(m.Moves(), " "); got != "a3 c1 a2 b1 a1xc1" {
 		t.Error(got)
 	}
-	m = clicked("dobutsu", board.Place{X: 1, Y: 4}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 2}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 6}, board.Place{X: 0, Y: 4})
+	m = clicked("dobutsu", board.Place{1, 4}, board.Place{1, 3}, board.Place{2, 2}, board.Place{1, 3}, board.Place{2, 6}, board.Place{0, 4})
 	if got := strings.Join(m.Moves(), " "); got != "Cb3b2 Ec1b2 C*a3" {
 		t.Error(got)
 	}
@@ -816,43 +816,43 @@ func TestPaths(t *testing.T) {
 func TestMouse(t *testing.T) {
 	at := func(m *model, what any) tea.Cmd { return clickOn(t, m, what) }
 	m := start(t, three, nil)
-	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, "move 0", "key U"} {
+	for _, what := range []any{board.Place{1, 0}, board.Place{2, 3}, "move 0", "key U"} {
 		perform(t, m, at(m, what))
 	}
 	if got := strings.Join(m.Moves(), " "); got != "1 2 0" || len(m.History().Names()) != 2 {
 		t.Error(got, m.History().Names())
 	}
 	m = start(t, "quickcross width=2 height=2 connect=2", nil)
-	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
+	perform(t, m, at(m, board.Place{1, 1}))
 	expect(t, m, "2 moves here")
 	if m.moves[m.selected].Name != "b2-" {
 		t.Error(m.selected)
 	}
-	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
-	perform(t, m, at(m, board.Place{X: 0, Y: 1})) // no move changes both squares
+	perform(t, m, at(m, board.Place{1, 1}))
+	perform(t, m, at(m, board.Place{0, 1})) // no move changes both squares
 	if m.moves[m.selected].Name != "a2-" {
 		t.Error(m.selected)
 	}
-	perform(t, m, at(m, board.Place{X: 0, Y: 1}))
+	perform(t, m, at(m, board.Place{0, 1}))
 	keys(t, m, "<enter>")
 	if m.Moves()[0] != "a2|" {
 		t.Error(m.Moves())
 	}
 	m = start(t, "dodgem size=3", nil)
-	perform(t, m, at(m, board.Place{X: 0, Y: 0}))
-	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
+	perform(t, m, at(m, board.Place{0, 0}))
+	perform(t, m, at(m, board.Place{1, 0}))
 	if len(m.Moves()) != 1 || m.Moves()[0] != "a1r" {
 		t.Error(m.Moves())
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
-	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
-	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
+	perform(t, m, at(m, board.Place{1, 2}))
+	perform(t, m, at(m, board.Place{1, 2})) // the other row is to move
 	expect(t, m, "there is no move")
-	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
+	perform(t, m, at(m, board.Place{1, 0}))
 	if got := strings.Join(m.Moves(), " "); got != "0 6" {
 		t.Error(got)
 	}
-	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
+	perform(t, m, at(m, board.Place{2, 0}))
 	expect(t, m, "there is no move")
 	perform(t, m, at(m, "key N"))
 	perform(t, m, at(m, "key 3"))

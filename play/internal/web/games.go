@@ -284,7 +284,7 @@ func entryOf(g game.Game) entry {
 	middle := play[(len(play)-1)/2]
 	id, variant := idOf(g.Spec())
 	picture := g.Picture(middle)
-	board, _ := json.Marshal(map[string]any{"look": g.Info().Look, "picture": picture, "last": [][2]int{}, "moves": []moveJSON{}, "players": []string{}})
+	board, _ := json.Marshal(map[string]any{"look": g.Info().Look, "picture": picture, "last": []int{}, "moves": []int{}, "players": []string{}})
 	e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board), Text: picture.String()}
 	if !g.Values().Puzzle {
 		e.Against = "#against=adapts"

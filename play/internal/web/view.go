@@ -74,28 +74,21 @@ type (
 		Picture  game.Picture      `json:"picture"`
 		Look     game.Look         `json:"look"`
 		Chosen   bool              `json:"chosen"`            // an editor must choose the player to move
-		Last     [][2]int          `json:"last"`              // squares that the last move changed
+		Last     []board.Place     `json:"last"`              // squares that the last move changed
 		Threats  *threats          `json:"threats,omitempty"` // nil: pieces of no player make a line
-		Moves    []moveJSON        `json:"moves"`
+		Moves    []board.Spot      `json:"moves"`
 		Made     int               `json:"made"`   // the number of moves made
 		Labels   bool              `json:"labels"` // labels of the board name moves
 
 		reportJSON // in an analysis, and of a play that is over
 	}
 	// threats are the squares on which each player would complete a line.
-	threats  [2][][2]int
-	moveJSON struct {
-		Name    string   `json:"name"`
-		Spot    *[2]int  `json:"spot,omitempty"`
-		Label   bool     `json:"label,omitempty"`
-		Squares [][2]int `json:"squares"` // a click on one of them can mean the move
-		Path    bool     `json:"path"`    // the name contains the squares, in this order
-	}
+	threats [2][][2]int
 	// linePlyJSON is a move of a line.
 	linePlyJSON struct {
 		Move    string        `json:"move"`
 		Turn    int           `json:"turn"`
-		Changed [][2]int      `json:"changed"`
+		Changed []board.Place `json:"changed"`
 		Squares []game.Square `json:"squares"` // what is on the squares of Changed after the move
 		Won     [][2]int      `json:"won,omitempty"`
 	}
@@ -295,7 +288,7 @@ func (s *Server) viewOf(at *state) (v *viewJSON, err error) {
 	v = &viewJSON{
 		Game: at.query(), Text: string(g.AppendText(nil, p)), Turn: int(h.Turn()), Hint: at.Hint, Can: []string{}, Thinking: at.Thinking(), Waits: at.Waits(),
 		Players: [2]string{player.Who(g, game.First), player.Who(g, game.Second)}, Free: !at.Thinking() && (at.Paused || at.Persons() == 2),
-		Look: g.Info().Look, Picture: g.Picture(p), Last: [][2]int{}, Moves: []moveJSON{}, Made: len(h.Names()), Labels: labelled(g), reportJSON: reportJSON{Done: true},
+		Look: g.Info().Look, Picture: g.Picture(p), Last: []board.Place{}, Moves: []board.Spot{}, Made: len(h.Names()), Labels: labelled(g), reportJSON: reportJSON{Done: true},
 	}
 	for _, action := range []string{"undo", "redo", "hint", "resign", "swap", "pause"} {
 		if at.Can(action) {
@@ -313,7 +306,7 @@ func (s *Server) viewOf(at *state) (v *viewJSON, err error) {
 	}
 	v.Said = session.Capital(state) + "."
 	if n := len(h.Names()); n > 0 {
-		v.Last = pairs(board.Changes(g.Picture(h.At(n-1)), g.Picture(p)))
+		v.Last = board.Changes(g.Picture(h.At(n-1)), g.Picture(p))
 		who := session.Capital(v.Players[h.Mover(n-1)])
 		if g.Values().Puzzle {
 			who = "You"
@@ -323,27 +316,12 @@ func (s *Server) viewOf(at *state) (v *viewJSON, err error) {
 		}
 	}
 	if !over {
-		v.Moves = movesOf(g, p, h.Moves())
+		v.Moves = board.Spots(g, p, h.Moves())
 	}
 	if over || at.Analysing {
 		v.reportJSON, err = s.reportOf(at, s.known(at))
 	}
 	return v, err
-}
-
-// movesOf returns moves at a position.
-func movesOf(g game.Game, p game.Position, moves []game.Move) []moveJSON {
-	out, spots := make([]moveJSON, len(moves)), board.Spots(g, p, moves)
-	for i, m := range moves {
-		out[i] = moveJSON{Name: m.Name, Label: spots[i].Label, Squares: pairs(spots[i].Changed)}
-		if path := spots[i].Path; path != nil {
-			out[i].Squares, out[i].Path = pairs(path), true
-		}
-		if spots[i].Known {
-			out[i].Spot = &[2]int{spots[i].At.X, spots[i].At.Y}
-		}
-	}
-	return out
 }
 
 // labelled reports whether labels of the board name moves.
@@ -396,7 +374,7 @@ func (s *Server) line(r *Request) (any, error) {
 	plies := []linePlyJSON{}
 	for i := first; i < len(h.Names()); i++ {
 		after := g.g.Picture(h.At(i + 1))
-		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: pairs(board.Changes(g.g.Picture(h.At(i)), after)), Won: after.Won}
+		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: board.Changes(g.g.Picture(h.At(i)), after), Won: after.Won}
 		for _, at := range ply.Changed {
 			ply.Squares = append(ply.Squares, after.Rows[at[1]][at[0]])
 		}
@@ -412,12 +390,4 @@ func threatsOf(pic game.Picture, look game.Look) *threats {
 	}
 	found := threats(pic.Threats())
 	return &found
-}
-
-func pairs(places []board.Place) [][2]int {
-	all := make([][2]int, len(places))
-	for i, p := range places {
-		all[i] = [2]int{p.X, p.Y}
-	}
-	return all
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/testing/testbook"
 	"github.com/treereduce/treereduce/search"
 )
@@ -83,7 +84,7 @@ func press(key string) tea.KeyPressMsg {
 		"<enter>": {Code: tea.KeyEnter}, "<esc>": {Code: tea.KeyEsc}, "<backspace>": {Code: tea.KeyBackspace},
 		"<left>": {Code: tea.KeyLeft}, "<right>": {Code: tea.KeyRight}, "<up>": {Code: tea.KeyUp}, "<down>": {Code: tea.KeyDown},
 		"<tab>": {Code: tea.KeyTab}, "<shift+tab>": {Code: tea.KeyTab, Mod: tea.ModShift}, "<space>": {Code: tea.KeySpace, Text: " "},
-		"<ctrl+j>": {Code: 'j', Mod: tea.ModCtrl}, "<ctrl+l>": {Code: 'l', Mod: tea.ModCtrl}, "<ctrl+u>": {Code: 'u', Mod: tea.ModCtrl},
+		"<alt+g>": {Code: 'g', Mod: tea.ModAlt}, "<ctrl+j>": {Code: 'j', Mod: tea.ModCtrl}, "<ctrl+l>": {Code: 'l', Mod: tea.ModCtrl}, "<ctrl+u>": {Code: 'u', Mod: tea.ModCtrl},
 	}
 	if k, ok := named[key]; ok {
 		return tea.KeyPressMsg(k)
@@ -720,6 +721,48 @@ func TestResign(t *testing.T) {
 	keys(t, m, "2u")
 	if len(m.History().Names()) != 2 {
 		t.Error(m.History().Names())
+	}
+}
+
+// TestKeysOfMoves checks that a letter with which moves begin has another key, which the help names.
+func TestKeysOfMoves(t *testing.T) {
+	m := start(t, "dobutsu", func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Depth: 1} })
+	m.Update(tea.WindowSizeMsg{Width: 200, Height: 40})
+	perform(t, m, m.play(m.moves[0].Name))
+	keys(t, m, "G")
+	if m.input.Value() != "G" {
+		t.Errorf("%q is typed", m.input.Value())
+	}
+	keys(t, m, "<esc>")
+	expect(t, m, "alt+g resign")
+	keys(t, m, "<alt+g>")
+	expect(t, m, "you have lost after 2 moves")
+}
+
+// TestScroll scrolls a review that does not fit, to its end and back.
+func TestScroll(t *testing.T) {
+	m := start(t, "connectn width=4 height=4 connect=3", nil)
+	m.Update(tea.WindowSizeMsg{Width: 50, Height: 20})
+	keys(t, m, "0031222100")
+	if len(session.Mistakes(m.History(), m.judged)) < 3 {
+		t.Fatal("too few mistakes")
+	}
+	first := text(m)
+	mistakes := session.Mistakes(m.History(), m.judged)
+	last := strings.Fields(mistakes[len(mistakes)-1])
+	end := strings.Join(last[len(last)-2:], " ")
+	if strings.Contains(first, end) {
+		t.Errorf("the end of the review is visible:\n%s", first)
+	}
+	keys(t, m, strings.Repeat("<down>", 100))
+	expect(t, m, end)
+	keys(t, m, strings.Repeat("<up>", 100))
+	if got := text(m); got != first {
+		t.Errorf("%s\nwant\n%s", got, first)
+	}
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if text(m) == first {
+		t.Error("the wheel does not scroll")
 	}
 }
 

@@ -59,23 +59,11 @@ var links = regexp.MustCompile(`\x1b]8;[^\x07]*\x07`)
 // View returns the screen. What a click means is written as the hyperlinks of texts, which are not sent to the
 // terminal.
 func (m *model) View() tea.View {
-	text := links.ReplaceAllString(m.draw().Render(), "")
-	if m.o.ASCII {
-		text = strings.Map(func(r rune) rune {
-			if r > unicode.MaxASCII {
-				return '?'
-			}
-			return r
-		}, inASCII.Replace(text))
-	}
-	v := tea.NewView(text)
+	v := tea.NewView(links.ReplaceAllString(m.draw().Render(), ""))
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
 	return v
 }
-
-// inASCII replaces characters that are not ASCII; others become question marks.
-var inASCII = strings.NewReplacer(strings.Split("… . · . × x – - █ # ▉ # ▊ # ▋ # ▌ # ▍ . ▎ . ▏ . ─ - │ | ╱ / ╲ \\", " ")...)
 
 // The layout of the screen. The panel is to the right of the board, with a gap, if there is enough
 // space; otherwise below it.

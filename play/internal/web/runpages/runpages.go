@@ -168,12 +168,8 @@ type (
 	fact     struct{ Name, Text, Link string }
 	runTable struct {
 		Header []string
-		Rows   []runRow
-	}
-	// A runRow is a line of a table; its first cell is a link, if Link is not "".
-	runRow struct {
-		Name, Link string
-		Cells      []string
+		Rows   [][]string
+		Lines  []status.Line // of Rows
 	}
 )
 
@@ -206,7 +202,7 @@ func factsOf(a *apiRun) (facts []fact) {
 		if e.Tracking != "" && r.Alive() {
 			text += fmt.Sprintf(": map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
 		}
-		facts = append(facts, fact{name, text, webLink(e.Tracking)})
+		facts = append(facts, fact{name, text, e.Tracking})
 	}
 	var sum status.Line
 	for _, l := range r.Steps() {
@@ -226,23 +222,10 @@ func factsOf(a *apiRun) (facts []fact) {
 	return facts
 }
 
-// webLink returns a URL from a journal if it is one of a web page, or else "".
-func webLink(address string) string {
-	if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		return address
-	}
-	return ""
-}
-
-// tableOf returns lines of jobs or steps as driver status prints them, with links to the pages
-// of the jobs.
+// tableOf returns lines of jobs or steps as driver status prints them.
 func tableOf(what string, lines []status.Line) runTable {
 	header, rows := status.Columns(what, lines)
-	t := runTable{Header: header}
-	for i, row := range rows {
-		t.Rows = append(t.Rows, runRow{row[0], webLink(lines[i].Tracking), row[1:]})
-	}
-	return t
+	return runTable{header, rows, lines}
 }
 
 // metrics implements /metrics: the runs as metrics for Prometheus.

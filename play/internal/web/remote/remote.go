@@ -51,7 +51,7 @@ func (t *Table) Size() (all int64) {
 type Get func(name string, from, to, size int64) ([]byte, error)
 
 const (
-	chunk  = 32 << 10 // bytes that are read at a time, at least; neighbouring positions are often in the same
+	chunk  = 32 << 10 // bytes that a browser reads at a time, at least; neighbouring positions are often in the same
 	recent = 256      // reads that are cached
 	atOnce = 6        // reads that are made at the same time: a browser has so many connections to a server
 )
@@ -59,13 +59,14 @@ const (
 // FS returns the data directory with the table as a file system, which reads what was not recorded by get. It
 // is safe for concurrent use.
 func (t *Table) FS(get Get) store.FS {
-	return &remoteFS{table: t, get: get, places: make(chan struct{}, atOnce)}
+	return &remoteFS{table: t, get: get, chunk: chunk, places: make(chan struct{}, atOnce)}
 }
 
 type remoteFS struct {
 	readOnly
 	table *Table
 	get   Get
+	chunk int64 // bytes that are read at a time, at least
 
 	places chan struct{} // has an element for each read that is being made
 
@@ -94,7 +95,7 @@ func (r *remoteFS) Open(name string) (store.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSection(reader{r, f, path.Join(r.table.Dir, name)}, info, func() error { return nil }), nil
+	return section{io.NewSectionReader(reader{r, f, path.Join(r.table.Dir, name)}, 0, f.Size), info}, nil
 }
 
 // ReadDir lists a directory.
@@ -131,6 +132,7 @@ func (r reader) ReadAt(b []byte, at int64) (int, error) {
 			return copy(b, p.Bytes[at-p.At:]), nil
 		}
 	}
+	chunk := r.fs.chunk
 	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, size)
 	found := r.fs.part(r.name, at, end, func() *read {
 		return &read{r.name, from, to, sync.OnceValues(func() ([]byte, error) {
@@ -172,17 +174,11 @@ func (r *remoteFS) part(name string, at, end int64, begin func() *read) *read {
 // A section is an open file.
 type section struct {
 	*io.SectionReader
-	info  fs.FileInfo
-	close func() error
+	info fs.FileInfo
 }
 
-func newSection(r io.ReaderAt, info fs.FileInfo, close func() error) *section {
-	return &section{io.NewSectionReader(r, 0, info.Size()), info, close}
-}
-
-func (s *section) Stat() (fs.FileInfo, error) { return s.info, nil }
-
-func (s *section) Close() error { return s.close() }
+func (s section) Stat() (fs.FileInfo, error) { return s.info, nil }
+func (section) Close() error                 { return nil }
 
 // info is the information about a file.
 type info struct {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -18,7 +17,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/train"
+	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -28,8 +30,8 @@ const (
 	openingPlies = 5               // its levels
 	notable      = 5               // positions in a list
 	mostRead     = 1_000_000       // positions that are read to find the longest wins
-	sampleSize   = 1000            // positions among which those with one winning move are searched
-	readTime     = 4 * time.Second // for each of the two lists
+	sampleSize   = 20              // puzzles among which those with the most moves are listed
+	puzzleTime   = 4 * time.Second // in which they are found
 )
 
 // hasWhole reports whether there are pages of tables.
@@ -50,7 +52,6 @@ type whole struct {
 	longest   []linked
 	longestOf string // how they were found
 	only      []linked
-	onlyOf    string
 }
 
 // A linked is a position with a link to it.
@@ -203,106 +204,50 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 	if err != nil {
 		return err
 	}
-	read, whole, err := each(ctx, scan.Batches(), mostRead, func(p game.Position, v game.Value) bool {
-		if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
-			w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
-		}
-		return len(w.longest) < notable
-	})
 	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
-	if !whole {
-		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
-	}
-	return err
-}
-
-// each calls do for the positions of batches until it returns false, or until limit positions
-// have been read or readTime has passed. whole reports whether all positions were read.
-func each(ctx context.Context, batches iter.Seq2[*table.Batch, error], limit int, do func(game.Position, game.Value) bool) (read int, whole bool, err error) {
-	until := time.Now().Add(readTime)
-	for batch, err := range batches {
+	read := 0
+	for batch, err := range scan.Batches() {
 		if err := cmp.Or(err, ctx.Err()); err != nil {
-			return read, false, err
+			return err
 		}
 		for i, p := range batch.Positions {
-			if read == limit || !do(p, batch.Values[i]) {
-				return read, false, nil
+			v := batch.Values[i]
+			if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
+				w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
 			}
-			read++
+			if len(w.longest) == notable {
+				return nil
+			}
 		}
-		if time.Now().After(until) {
-			return read, false, nil
+		if read += len(batch.Positions); read >= mostRead {
+			break
 		}
 	}
-	return read, true, nil
+	return nil
 }
 
-// findOnly finds, in a sample, won positions with one winning move among the most moves.
+// findOnly finds won positions with one winning move: of the puzzles that are found in a time, those with the most moves.
 func (w *whole) findOnly(ctx context.Context, g *served) error {
-	type found struct {
-		linked
-		moves, remoteness int
-	}
-	var all []found
-	var failed error
-	look := func(p game.Position, v game.Value) bool {
-		turn := g.g.ToMove(p)
-		by := chart.First + chart.Style(turn)
-		if v.Remoteness() == 0 || winner(g.g, turn, v) != by {
-			return true
-		}
-		choices, err := g.source.Table.Choices(p)
-		if failed = err; err != nil {
-			return false
-		}
-		wins := 0
-		for _, c := range choices {
-			if winner(g.g, turnAfter(g.g, turn, c.To), c.Value) == by {
-				wins++
-			}
-		}
-		if wins == 1 && len(choices) > 1 {
-			text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), textOf(g.g, v))
-			all = append(all, found{g.link(p, text), len(choices), v.Remoteness()})
-		}
-		return true
-	}
-	scan, err := g.source.Table.Scan(ctx, func(int) bool { return true })
+	f, err := train.NewFinder(g.g, analysis.New(g.g, g.source.Table, nil, search.Options{}), answerTime, 1)
 	if err != nil {
 		return err
 	}
-	picked, ok, err := scan.Sample(ctx, sampleSize, 1, func(game.Value) bool { return true })
-	if err != nil {
-		return err
-	}
-	batches, limit := scan.Batches(), 4*sampleSize
-	if ok {
-		limit = sampleSize
-		batches = func(yield func(*table.Batch, error) bool) {
-			for i := range picked {
-				if !yield(&picked[i], nil) {
-					return
-				}
-			}
+	var won []*train.Puzzle
+	for begun := time.Now(); time.Since(begun) < puzzleTime && len(won) < sampleSize; {
+		p, err := f.Next(ctx, 1, train.Grades)
+		if err == train.ErrNone {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if analysis.ResultOf(g.g, p.Report.Position, p.Report.Value) == game.Wins {
+			won = append(won, p)
 		}
 	}
-	read, complete, err := each(ctx, batches, limit, look)
-	if err := cmp.Or(failed, err); err != nil {
-		return err
-	}
-	switch positions := numfmt.Count(read, "position"); {
-	case ok:
-		w.onlyOf = fmt.Sprintf("From a random sample of %s.", positions)
-	case complete:
-		w.onlyOf = fmt.Sprintf("From all %s.", positions)
-	default:
-		w.onlyOf = fmt.Sprintf("From the first %s of the table.", positions)
-	}
-	slices.SortStableFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(b.moves, a.moves), cmp.Compare(b.remoteness, a.remoteness))
-	})
-	for _, f := range all[:min(len(all), notable)] {
-		w.only = append(w.only, f.linked)
+	slices.SortStableFunc(won, func(a, b *train.Puzzle) int { return cmp.Compare(len(b.Report.Moves), len(a.Report.Moves)) })
+	for _, p := range won[:min(len(won), notable)] {
+		w.only = append(w.only, g.link(p.Report.Position, fmt.Sprintf("1 of %d moves wins; %s", len(p.Report.Moves), textOf(g.g, p.Report.Value))))
 	}
 	return nil
 }
@@ -332,7 +277,7 @@ func (s *Server) tablePage(r *Request) (*Answer, error) {
 	return s.Page(r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
-		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
+		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "Run": s.runOf(g.source),
 	})
 }
 

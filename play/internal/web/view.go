@@ -265,20 +265,27 @@ func (s *Server) view(r *Request) (any, error) {
 	return s.viewOf(at)
 }
 
-// randomPlay continues a play with a random number of random moves, and returns a play that
-// begins at the last position that is not finished.
+// randomPlay returns a play that begins at the last position that is not finished of a random number of random moves.
 func randomPlay(g game.Game, h *player.History) *player.History {
-	p := h.Position()
-	for range rand.IntN(40) {
-		moves := g.Moves(nil, p)
-		if len(moves) == 0 {
+	walk := randomWalk(g, h.Position(), rand.IntN(40), rand.IntN)
+	if last := len(walk) - 1; last > 0 && g.Primitive(walk[last]) != 0 {
+		walk = walk[:last]
+	}
+	return player.NewHistoryFrom(g, walk[len(walk)-1])
+}
+
+// randomWalk returns a position and those after each of at most so many moves, which random chooses.
+func randomWalk(g game.Game, p game.Position, moves int, random func(n int) int) []game.Position {
+	walk := []game.Position{p}
+	for len(walk) <= moves && g.Primitive(p) == 0 {
+		next := g.Moves(nil, p)
+		if len(next) == 0 {
 			break
 		}
-		if next := moves[rand.IntN(len(moves))].To; g.Primitive(next) == 0 {
-			p = next
-		}
+		p = next[random(len(next))].To
+		walk = append(walk, p)
 	}
-	return player.NewHistoryFrom(g, p)
+	return walk
 }
 
 // viewOf returns what the page shows of a game.

@@ -29,8 +29,8 @@ func tuiCommand(games game.Kinds) *cli.Command {
 			"the machine plays from it; otherwise both search, and moves have evaluations until their values are proven.\n" +
 			"Without parameters of the board, it is the board of that table.\n" +
 			"The last game of each board, with its sides and level, is kept for the next start: in treereduce/ below\n" +
-			"$XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off; in a locale without UTF-8, such as LC_ALL=C,\n" +
-			"only ASCII is written. Without a terminal it is human against machine, line by line.",
+			"$XDG_STATE_HOME (~/.local/state). NO_COLOR turns colours off.\n" +
+			"Without a terminal it is human against machine, line by line.",
 		Flags: tuiFlags(),
 	}, func(c *cli.Context, kind game.Kind) error { return playTUI(c, games, kind) })
 	c.Description, c.Flags = "Without a game, it plays that of the table in the data directory.", tuiFlags()
@@ -139,14 +139,8 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	}
 	o.Parse = games.Parse
 	o.Fresh = c.Bool("fresh")
-	o.Colourless, o.ASCII = os.Getenv("NO_COLOR") != "", !unicodeLocale()
+	o.Colourless = os.Getenv("NO_COLOR") != ""
 	return o, nil
-}
-
-// unicodeLocale reports whether the locale has UTF-8, or is not set.
-func unicodeLocale() bool {
-	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"), "utf-8"))
-	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
 // keptFile returns the name of the file that keeps the last game of this spec from one start to the next; "" if there is no

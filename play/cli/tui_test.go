@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
@@ -372,32 +371,6 @@ func TestTUISmall(t *testing.T) {
 			term.Shows("^" + regexp.QuoteMeta(tt.screen[1:]) + "\n*$")
 			term.Types("\x03")
 			term.Ends(130)
-		})
-	}
-}
-
-// TestTUILocale checks that only ASCII is written in a locale without UTF-8.
-func TestTUILocale(t *testing.T) {
-	for _, tt := range []struct {
-		env   []string
-		ascii bool
-	}{
-		{[]string{"LC_ALL=C"}, true},
-		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG=de_DE.ISO-8859-1"}, true},
-		{[]string{"LC_ALL=", "LC_CTYPE=en_US.utf8", "LANG=C"}, false},
-		{[]string{"LC_ALL=", "LC_CTYPE=", "LANG="}, false},
-	} {
-		t.Run(strings.Join(tt.env, " "), func(t *testing.T) {
-			term := terminal.Start(t, t.TempDir(), "play tui connectn --width 8 --height 7 --connect 4 --you both", 80, 24, tt.env...)
-			term.Types("A")
-			term.Shows(`Search: \d+ moves? ahead, (.|\n)*a second [.…]`)
-			term.Types("s–ü\r") // the name of a file
-			term.Shows("saved in")
-			term.Types("Q")
-			term.Ends(0)
-			if ascii := !strings.ContainsFunc(term.Output(), func(r rune) bool { return r > unicode.MaxASCII }); ascii != tt.ascii {
-				t.Errorf("%v: only ASCII is %t, want %t", tt.env, ascii, tt.ascii)
-			}
 		})
 	}
 }

@@ -24,16 +24,17 @@ var StyleSheet string
 
 // A Place is a square of a picture by its column and row. Row -1 is that of the labels
 // above the board, and the row after the last that of the labels below.
-type Place struct{ X, Y int }
+type Place [2]int
 
 // A Spot is the place of a move on the board. Games do not provide it: it is derived from
 // the pictures before and after the move, from the labels, and from the name of the move.
 type Spot struct {
-	At      Place   // where the mark of the move is drawn
-	Known   bool    // At is set; a move that changes nothing, like a pass, has no place
-	Label   bool    // At is the label of a column that the move changes, and equals the name of the move
-	Changed []Place // the squares that the move changes
-	Path    []Place // the squares that the name of the move contains, if there are at least two: a1-a4xd7
+	Name    string  `json:"name"`
+	At      Place   `json:"at"`      // where the mark of the move is drawn
+	Known   bool    `json:"known"`   // At is set; a move that changes nothing, like a pass, has no place
+	Label   bool    `json:"label"`   // At is the label of a column that the move changes, and equals the name of the move
+	Squares []Place `json:"squares"` // those that the move changes or, if Path is set, those that its name contains, in this order
+	Path    bool    `json:"path"`    // the name contains at least two squares: a1-a4xd7
 }
 
 // Spots returns the spots of moves, in the same order.
@@ -42,23 +43,27 @@ func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 	all := make([]Spot, len(moves))
 	for i, m := range moves {
 		after := g.Picture(m.To)
-		s := Spot{Changed: Changes(before, after), Path: path(before, m.Name)}
-		changes := func(x int) bool { return slices.ContainsFunc(s.Changed, func(c Place) bool { return c.X == x }) }
+		changed := Changes(before, after)
+		s := Spot{Name: m.Name, Squares: changed}
+		changes := func(x int) bool { return slices.ContainsFunc(changed, func(c Place) bool { return c[0] == x }) }
+		if path := path(before, m.Name); path != nil {
+			s.Squares, s.Path = path, true
+		}
 		if x := slices.Index(before.Below, m.Name); changes(x) {
 			s.At, s.Known, s.Label = Place{x, len(before.Rows)}, true, true
 		} else if x := slices.Index(before.Above, m.Name); changes(x) {
 			s.At, s.Known, s.Label = Place{x, -1}, true, true
-		} else if s.Path != nil {
+		} else if s.Path {
 			s.Known = true
-			for _, c := range s.Path { // where the piece is after the move
-				if after.Rows[c.Y][c.X].Text != game.Empty {
+			for _, c := range s.Squares { // where the piece is after the move
+				if after.Rows[c[1]][c[0]].Text != game.Empty {
 					s.At = c
 				}
 			}
-		} else if len(s.Changed) > 0 {
-			s.At, s.Known = s.Changed[0], true
-			for _, c := range s.Changed { // preferably where a piece is placed
-				if before.Rows[c.Y][c.X].Text == game.Empty && after.Rows[c.Y][c.X].Text != game.Empty {
+		} else if len(changed) > 0 {
+			s.At, s.Known = changed[0], true
+			for _, c := range changed { // preferably where a piece is placed
+				if before.Rows[c[1]][c[0]].Text == game.Empty && after.Rows[c[1]][c[0]].Text != game.Empty {
 					s.At = c
 					break
 				}
@@ -95,7 +100,8 @@ func path(pic game.Picture, move string) (places []Place) {
 var words = regexp.MustCompile(`[a-z][0-9]+`)
 
 // Changes returns the squares that differ.
-func Changes(before, after game.Picture) (places []Place) {
+func Changes(before, after game.Picture) []Place {
+	places := []Place{}
 	for y, row := range after.Rows {
 		for x, s := range row {
 			old := before.Rows[y][x]
@@ -112,32 +118,30 @@ func Changes(before, after game.Picture) (places []Place) {
 // nearer half. For a move with a path, it may be any square of the path.
 func (s Spot) Clicked(pic game.Picture, at Place) bool {
 	switch {
-	case s.Path != nil:
-		return slices.Contains(s.Path, at)
-	case !s.Label:
-		return slices.Contains(s.Changed, at)
-	case at.X != s.At.X:
+	case s.Path || !s.Label:
+		return slices.Contains(s.Squares, at)
+	case at[0] != s.At[0]:
 		return false
 	case pic.Above == nil || pic.Below == nil:
 		return true
-	case s.At.Y < 0:
-		return at.Y < len(pic.Rows)/2
+	case s.At[1] < 0:
+		return at[1] < len(pic.Rows)/2
 	}
-	return at.Y >= len(pic.Rows)-len(pic.Rows)/2
+	return at[1] >= len(pic.Rows)-len(pic.Rows)/2
 }
 
 // meant returns the moves that clicks on squares can mean, and whether they mean exactly one. Of moves with
 // the same squares, it is the one with the path in this order. A path needs at least two clicks.
 func meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool) {
 	for i, s := range all {
-		if slices.Equal(s.Path, clicks) {
+		if s.Path && slices.Equal(s.Squares, clicks) {
 			return []int{i}, true
 		}
 		if !slices.ContainsFunc(clicks, func(at Place) bool { return !s.Clicked(pic, at) }) {
 			moves = append(moves, i)
 		}
 	}
-	return moves, len(moves) == 1 && (all[moves[0]].Path == nil || len(clicks) > 1)
+	return moves, len(moves) == 1 && (!all[moves[0]].Path || len(clicks) > 1)
 }
 
 // Click adds a click on a square to those before it; if they cannot mean a move together, the new one stands alone. move is
@@ -173,7 +177,7 @@ func Towards(all []Spot, from, dx, dy int) int {
 		if !s.Known || !all[from].Known {
 			continue
 		}
-		x, y := s.At.X-all[from].At.X, s.At.Y-all[from].At.Y
+		x, y := s.At[0]-all[from].At[0], s.At[1]-all[from].At[1]
 		ahead, aside := x*dx+y*dy, x*dy+y*dx
 		if far := ahead + 2*max(aside, -aside); ahead > 0 && (best < 0 || far < least) {
 			best, least = i, far

@@ -12,16 +12,6 @@ export function el(name, attributes = {}, ...children) {
   return e;
 }
 
-// glyphs and letters of the results, so that none depends on its colour alone.
-export const glyph = { win: '▲', lose: '▼', tie: '=', draw: '∞' };
-
-// mark returns the short form of a value: "▲7", or of an evaluation: "+3". The server leaves 0 out.
-function mark(worth) {
-  if (!worth) return '·';
-  if (!worth.value) return (worth.score > 0 ? '+' : '') + (worth.score ?? 0);
-  return glyph[worth.value] + (worth.value === 'draw' || worth.open ? '' : worth.remoteness);
-}
-
 const owners = ['neutral', 'first', 'second'];
 
 const round = (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
@@ -79,10 +69,10 @@ export function meant(moves, clicks) {
   return exact.length ? exact : moves.filter(m => clicks.every(at => has(m, at)));
 }
 
-// draw returns the board of a view. worths has what is known of each move, by name, or is null
-// if values are not shown. best is the name of the move that is marked. chosen is called with the names of the moves that a click
-// can mean, its area and its square. Only moves that view.clicks can mean are marked.
-export function draw(view, worths, best, chosen) {
+// draw returns the board of a view. view.marks has the values of moves, the best first; without it, only the move view.best is
+// marked. chosen is called with the names of the moves that a click can mean, its area and its square. Only moves that view.clicks
+// can mean are marked.
+export function draw(view, chosen) {
   const { rows, Above, Below, Left, won, line, links } = view.picture;
   const look = view.look;
   const height = rows.length, width = rows[0].length;
@@ -98,7 +88,7 @@ export function draw(view, worths, best, chosen) {
     const [[x1, y1], [x2, y2]] = [at(...of[0]), at(...of.at(-1))];
     svg.append(el('line', { x1, y1, x2, y2, class: 'link' }));
   });
-  const last = new Set(view.last.map(String)), open = meant(view.moves, view.clicks ?? []), marked = marksOf({ ...view, moves: open }, worths, best, height), corners = new Set(marked.map(m => m.corner));
+  const last = new Set(view.last.map(String)), open = meant(view.moves, view.clicks ?? []), marked = marksOf({ ...view, moves: open }, height), corners = new Set(marked.map(m => m.corner));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const sq = rows[y][x];
@@ -159,29 +149,20 @@ function arrive(p, y, since) {
 }
 
 // marksOf returns the marks that tell what each move leads to, at its place: in a corner of a square that is not empty.
-// Where several moves share a place, the best one is shown. Without values, only the best move is marked.
-function marksOf(view, worths, best, height) {
+// Where several moves share a place, the best one is shown.
+function marksOf({ moves, marks, best, picture }, height) {
   const shown = new Map();
-  for (const m of worths || best ? view.moves : []) {
-    if (!m.spot || !worths && m.name !== best) continue;
-    const key = String(m.spot), other = shown.get(key);
-    if (!other || m.name === best || rank(worths[m.name]) > rank(worths[other.name]) && other.name !== best) shown.set(key, m);
-  }
-  if (view.picture.links) shown.forEach((m, key) => { if (worths && !worths[m.name] && m.name !== best) shown.delete(key); }); // the point stays visible
-  return [...shown].map(([key, m]) => {
-    const w = worths?.[m.name], text = (m.name === best ? '★' : '') + (worths ? mark(w) : '');
-    let [x, y] = [m.spot[0] + .5, m.spot[1] + .5];
-    if (m.label) y = m.spot[1] < 0 ? -.85 : height + .85;
-    const corner = !m.label && view.picture.rows[m.spot[1]][m.spot[0]].text !== '.';
+  for (const { name, value, text } of marks ?? (best ? [{ name: best, text: '' }] : [])) {
+    const m = moves.find(move => move.name === name), key = String(m?.at);
+    if (!m?.known || shown.has(key) || picture.links && text === '·' && name !== best) continue; // a point stays visible
+    let [x, y] = [m.at[0] + .5, m.at[1] + .5];
+    if (m.label) y = m.at[1] < 0 ? -.85 : height + .85;
+    const corner = !m.label && picture.rows[m.at[1]][m.at[0]].text !== '.', mark = (name === best ? '★' : '') + text;
     if (corner) [x, y] = [x + .46, y - .34];
-    const size = worths || corner ? Math.min(.32, .94 / (.78 * text.length)) : .6; // it stays within its square
-    return { text, corner: corner && key, attributes: { x, y, class: `mark ${w?.value || 'unknown'}`, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' } };
-  });
-}
-
-function rank(w) {
-  if (!w?.value) return 2;
-  return { win: 4, tie: 1, draw: .5, lose: 0 }[w.value] + (w.value === 'lose' ? 1 : -1) * w.remoteness / 1e5;
+    const size = marks || corner ? Math.min(.32, .94 / (.78 * mark.length)) : .6; // it stays within its square
+    shown.set(key, { text: mark, corner: corner && key, attributes: { x, y, class: `mark ${value || 'unknown'}`, 'font-size': size, 'text-anchor': corner ? 'end' : 'middle', 'dominant-baseline': 'central' } });
+  }
+  return [...shown.values()];
 }
 
 // targets lays areas over the squares that answer to the mouse and to touch. The keyboard reaches one of those
@@ -197,7 +178,7 @@ function targets(svg, view, open, chosen, height) {
     if (m.label) {
       const both = view.picture.Above && view.picture.Below;
       for (let y = -1; y <= height; y++) {
-        if (!both || (m.spot[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.spot[0], y, m.name, y !== m.spot[1]);
+        if (!both || (m.at[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.at[0], y, m.name, y !== m.at[1]);
       }
     } else {
       for (const [x, y] of m.squares) add(x, y, m.name);

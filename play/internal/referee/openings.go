@@ -28,7 +28,7 @@ const (
 )
 
 // Openings are different beginnings of a game, made of random moves. No two of them lead to
-// the same position, or to a mirror image of it. Even ones come first, uneven ones after the
+// the same position, or to a symmetric image of it. Even ones come first, uneven ones after the
 // last of these; after the last of all, they begin again with the first. The same seed gives
 // the same openings, however many are used. Openings are safe for concurrent use.
 type Openings struct {
@@ -82,10 +82,7 @@ func (o *Openings) add(plies int) bool {
 				return false // cannot happen: the move is legal
 			}
 		}
-		key := h.Position()
-		if m, ok := o.game.(game.Mirrored); ok {
-			key = min(key, m.Mirror(key))
-		}
+		key := game.CanonicalOf(o.game, h.Position())
 		if over || o.seen[key] {
 			continue
 		}

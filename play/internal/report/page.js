@@ -40,7 +40,7 @@ function show(n) {
     picture: { rows: now, Above: data.Above, Below: data.Below, Left: data.Left, won: data.Won[board] },
     look: data.Look, moves: [], last: ply ? changes(rows(game.Boards[ply - 1]), now) : [],
     players: data.Players, turn: game.Turns[ply] ?? 0, over: ended ? game.Text : null,
-  }, null, '', () => {}));
+  }, () => {}));
   element('state').textContent = text;
   element('ply').value = ply;
   element('first').disabled = element('back').disabled = ply === 0;

@@ -277,6 +277,7 @@ func TestWords(t *testing.T) {
 		{analysis.Report{Table: true, Worth: analysis.Worth{Known: true, Value: game.NewValue(game.FirstWins, 1)}}, "X: win in 1", "From the table."},
 		{analysis.Report{Book: true, Done: true, Trouble: "the table is gone"}, "X: not known yet", "From the opening book. The table is gone."},
 		{analysis.Report{Worth: analysis.Worth{Score: -2, Depth: 3}, Nodes: 2e6, Time: time.Second}, "Estimate: 2 points for O", "Search: 3 moves ahead, 2,000,000 positions, 2M a second …"},
+		{analysis.Report{Worth: analysis.Worth{Depth: 3678}, Nodes: 2e6, Done: true}, "Estimate: even", "Search: 2,000,000 positions"},
 	} {
 		test.report.Position = h.Position()
 		if said, source := s.Said(test.report), session.Source(test.report); said != test.said || source != test.source {

@@ -21,6 +21,9 @@ func (s *Session) Said(r analysis.Report) string {
 	}
 }
 
+// mostAhead is the greatest depth that Source tells. A search of a game in which positions repeat soon deepens without new positions.
+const mostAhead = 200
+
 // Source tells where a report comes from: "From the table.", "Search: 12 moves ahead, 3000000 positions, 1.5M a second …".
 func Source(r analysis.Report) string {
 	text := ""
@@ -31,6 +34,9 @@ func Source(r analysis.Report) string {
 		text = "From the opening book."
 	default:
 		text = fmt.Sprintf("Search: %s ahead, %s positions", numfmt.Count(r.Depth, "move"), numfmt.Number(r.Nodes))
+		if r.Depth > mostAhead {
+			text = fmt.Sprintf("Search: %s positions", numfmt.Number(r.Nodes))
+		}
 		if r.Time > 0 {
 			text += fmt.Sprintf(", %s a second", numfmt.Short(float64(r.Nodes)/r.Time.Seconds()))
 		}

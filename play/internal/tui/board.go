@@ -33,7 +33,7 @@ func (m *model) board(width int) (text string, bottom, right int) {
 	for _, cell = range []int{markWidth, 0} {
 		squares, xs, ys = m.squares(pic, cell > 0), nil, nil
 		for at, sq := range squares {
-			xs, ys, cell = append(xs, at.X), append(ys, at.Y), max(cell, lipgloss.Width(sq.text))
+			xs, ys, cell = append(xs, at[0]), append(ys, at[1]), max(cell, lipgloss.Width(sq.text))
 		}
 		slices.Sort(xs)
 		slices.Sort(ys)
@@ -49,7 +49,7 @@ func (m *model) board(width int) (text string, bottom, right int) {
 		}
 		row := m.in(quiet).Render(fmt.Sprintf("%*s", left, label))
 		for _, x := range xs {
-			at := board.Place{X: x, Y: y}
+			at := board.Place{x, y}
 			sq, link := squares[at], fmt.Sprintf("square %d %d", x, y)
 			if m.selected >= 0 && m.spots[m.selected].Known && m.spots[m.selected].At == at {
 				sq.style, bottom, right = sq.style.Reverse(true), i+1, lipgloss.Width(row)+cell+1
@@ -78,14 +78,14 @@ func (m *model) squares(pic game.Picture, marks bool) map[board.Place]square {
 			if sq.Kind == game.Gap || text == game.Empty {
 				c = quiet
 			}
-			at := board.Place{X: x, Y: y}
+			at := board.Place{x, y}
 			style := m.in(c).Bold(c != quiet).Reverse(slices.Contains(pic.Won, [2]int{x, y})).Underline(slices.Contains(changed, at))
 			all[at] = square{text, style, strokes[x].Lead}
 		}
 	}
 	for y, labels := range map[int][]string{-1: pic.Above, len(pic.Rows): pic.Below} {
 		for x, text := range labels {
-			all[board.Place{X: x, Y: y}] = square{text, m.in(quiet), ""}
+			all[board.Place{x, y}] = square{text, m.in(quiet), ""}
 		}
 	}
 	if marks && m.Analysing {
@@ -107,7 +107,7 @@ func (m *model) mark(all map[board.Place]square) {
 		text := w.Short(m.g, m.advice.Position)
 		if m.spots[i].Label {
 			sq.text = ""
-			at.Y += cmp.Compare(at.Y, 0)
+			at[1] += cmp.Compare(at[1], 0)
 		}
 		if m.Shows(m.advice) && (sq.text == "" || sq.text == game.Empty && (w.Known || best)) {
 			if best && text == "?" {

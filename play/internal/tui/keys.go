@@ -28,9 +28,13 @@ type command struct {
 	do   func(m *model) tea.Cmd
 }
 
-// bind returns a binding of keys, of which the help has the first, as a link.
+// bind returns a binding of keys, of which the help has the first, as a link. A letter also has a key for games in which moves
+// begin with it.
 func bind(help string, keys ...string) key.Binding {
 	link := lipgloss.NewStyle().Hyperlink("key " + keys[0])
+	if len(keys) > 1 && strings.ToLower(keys[0]) == keys[1] {
+		keys = append(keys, "alt+"+keys[1])
+	}
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(link.Render(keys[0]), link.Render(help)))
 }
 
@@ -276,12 +280,14 @@ func (m *model) selectMove(move int) {
 	}
 }
 
-// selectNext selects the next move in a direction on the board. With two directions it is the next or the previous one in
+// selectNext selects the next move in a direction on the board, or scrolls if there is no move. With two directions it is the next or the previous one in
 // the list.
 func (m *model) selectNext(dx, dy int) tea.Cmd {
 	n := len(m.moves)
 	switch {
-	case n == 0:
+	case n == 0: // the game is over, and its review may be long
+		m.body.SetYOffset(m.body.YOffset() + dy)
+		m.scroll = m.body.YOffset()
 	case m.selected < 0 && dx+dy < 0:
 		m.selectMove(n - 1)
 	case m.selected < 0:
@@ -312,7 +318,7 @@ func (m *model) click(x, y int) tea.Cmd {
 		m.selectMove(i)
 		return m.enter()
 	case "square":
-		return m.clickSquare(board.Place{X: i, Y: j})
+		return m.clickSquare(board.Place{i, j})
 	}
 	return nil
 }

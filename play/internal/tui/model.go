@@ -61,6 +61,8 @@ type model struct {
 	input   textinput.Model           // the typed beginning of a move's name or, while naming, the name of a file
 	named   func(name string) tea.Cmd // what to do with the file
 	page    viewport.Model            // the help
+	body    viewport.Model            // the board and the panel, as they were drawn last
+	scroll  int                       // the first line of body to show
 }
 
 // A mode selects the handler of the keys.
@@ -148,6 +150,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.click(msg.X, msg.Y)
 	case tea.MouseWheelMsg:
 		m.page, _ = m.page.Update(msg)
+		m.body, _ = m.body.Update(msg)
+		m.scroll = m.body.YOffset()
 	case result:
 		if msg.turn == m.turn {
 			return m, msg.apply()
@@ -169,6 +173,7 @@ func (m *model) arrive() tea.Cmd {
 	m.cancel()
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.turn++
+	m.scroll = 0
 	m.selectMove(-1)
 	if !slices.EqualFunc(m.judged, m.Moves(), func(j analysis.Judgment, name string) bool { return j.Move == name }) {
 		m.judged = nil

@@ -25,6 +25,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/testing/testbook"
 	"github.com/treereduce/treereduce/search"
 )
@@ -83,7 +84,7 @@ func press(key string) tea.KeyPressMsg {
 		"<enter>": {Code: tea.KeyEnter}, "<esc>": {Code: tea.KeyEsc}, "<backspace>": {Code: tea.KeyBackspace},
 		"<left>": {Code: tea.KeyLeft}, "<right>": {Code: tea.KeyRight}, "<up>": {Code: tea.KeyUp}, "<down>": {Code: tea.KeyDown},
 		"<tab>": {Code: tea.KeyTab}, "<shift+tab>": {Code: tea.KeyTab, Mod: tea.ModShift}, "<space>": {Code: tea.KeySpace, Text: " "},
-		"<ctrl+j>": {Code: 'j', Mod: tea.ModCtrl}, "<ctrl+l>": {Code: 'l', Mod: tea.ModCtrl}, "<ctrl+u>": {Code: 'u', Mod: tea.ModCtrl},
+		"<alt+g>": {Code: 'g', Mod: tea.ModAlt}, "<ctrl+j>": {Code: 'j', Mod: tea.ModCtrl}, "<ctrl+l>": {Code: 'l', Mod: tea.ModCtrl}, "<ctrl+u>": {Code: 'u', Mod: tea.ModCtrl},
 	}
 	if k, ok := named[key]; ok {
 		return tea.KeyPressMsg(k)
@@ -723,6 +724,48 @@ func TestResign(t *testing.T) {
 	}
 }
 
+// TestKeysOfMoves checks that a letter with which moves begin has another key, which the help names.
+func TestKeysOfMoves(t *testing.T) {
+	m := start(t, "dobutsu", func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Depth: 1} })
+	m.Update(tea.WindowSizeMsg{Width: 200, Height: 40})
+	perform(t, m, m.play(m.moves[0].Name))
+	keys(t, m, "G")
+	if m.input.Value() != "G" {
+		t.Errorf("%q is typed", m.input.Value())
+	}
+	keys(t, m, "<esc>")
+	expect(t, m, "alt+g resign")
+	keys(t, m, "<alt+g>")
+	expect(t, m, "you have lost after 2 moves")
+}
+
+// TestScroll scrolls a review that does not fit, to its end and back.
+func TestScroll(t *testing.T) {
+	m := start(t, "connectn width=4 height=4 connect=3", nil)
+	m.Update(tea.WindowSizeMsg{Width: 50, Height: 20})
+	keys(t, m, "0031222100")
+	if len(session.Mistakes(m.History(), m.judged)) < 3 {
+		t.Fatal("too few mistakes")
+	}
+	first := text(m)
+	mistakes := session.Mistakes(m.History(), m.judged)
+	last := strings.Fields(mistakes[len(mistakes)-1])
+	end := strings.Join(last[len(last)-2:], " ")
+	if strings.Contains(first, end) {
+		t.Errorf("the end of the review is visible:\n%s", first)
+	}
+	keys(t, m, strings.Repeat("<down>", 100))
+	expect(t, m, end)
+	keys(t, m, strings.Repeat("<up>", 100))
+	if got := text(m); got != first {
+		t.Errorf("%s\nwant\n%s", got, first)
+	}
+	m.Update(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	if text(m) == first {
+		t.Error("the wheel does not scroll")
+	}
+}
+
 // TestPractise puts a mistake of a play right at the second try.
 func TestPractise(t *testing.T) {
 	m := start(t, three, nil)
@@ -770,7 +813,7 @@ func TestPractiseAfter(t *testing.T) {
 func clickOn(t *testing.T, m *model, what any) tea.Cmd {
 	t.Helper()
 	if at, ok := what.(board.Place); ok {
-		what = fmt.Sprintf("square %d %d", at.X, at.Y)
+		what = fmt.Sprintf("square %d %d", at[0], at[1])
 	}
 	for y, line := range cells(m) {
 		for x, c := range line {
@@ -797,16 +840,16 @@ func TestPaths(t *testing.T) {
 		}
 		return m
 	}
-	m := clicked("mills men=3", board.Place{X: 0, Y: 0}, board.Place{X: 4, Y: 4}, board.Place{X: 0, Y: 2}, board.Place{X: 2, Y: 4})
+	m := clicked("mills men=3", board.Place{0, 0}, board.Place{4, 4}, board.Place{0, 2}, board.Place{2, 4})
 	for _, line := range []string{" a       b       c ", " 3   W───────.───────. ", " │   ╲   │   ╱   │ ", " 1               1"} {
 		expect(t, m, line)
 	}
-	clickOn(t, m, board.Place{X: 0, Y: 4})
-	clickOn(t, m, board.Place{X: 4, Y: 4})
+	clickOn(t, m, board.Place{0, 4})
+	clickOn(t, m, board.Place{4, 4})
 	if got := strings.Join(m.Moves(), " "); got != "a3 c1 a2 b1 a1xc1" {
 		t.Error(got)
 	}
-	m = clicked("dobutsu", board.Place{X: 1, Y: 4}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 2}, board.Place{X: 1, Y: 3}, board.Place{X: 2, Y: 6}, board.Place{X: 0, Y: 4})
+	m = clicked("dobutsu", board.Place{1, 4}, board.Place{1, 3}, board.Place{2, 2}, board.Place{1, 3}, board.Place{2, 6}, board.Place{0, 4})
 	if got := strings.Join(m.Moves(), " "); got != "Cb3b2 Ec1b2 C*a3" {
 		t.Error(got)
 	}
@@ -816,43 +859,43 @@ func TestPaths(t *testing.T) {
 func TestMouse(t *testing.T) {
 	at := func(m *model, what any) tea.Cmd { return clickOn(t, m, what) }
 	m := start(t, three, nil)
-	for _, what := range []any{board.Place{X: 1, Y: 0}, board.Place{X: 2, Y: 3}, "move 0", "key U"} {
+	for _, what := range []any{board.Place{1, 0}, board.Place{2, 3}, "move 0", "key U"} {
 		perform(t, m, at(m, what))
 	}
 	if got := strings.Join(m.Moves(), " "); got != "1 2 0" || len(m.History().Names()) != 2 {
 		t.Error(got, m.History().Names())
 	}
 	m = start(t, "quickcross width=2 height=2 connect=2", nil)
-	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
+	perform(t, m, at(m, board.Place{1, 1}))
 	expect(t, m, "2 moves here")
 	if m.moves[m.selected].Name != "b2-" {
 		t.Error(m.selected)
 	}
-	perform(t, m, at(m, board.Place{X: 1, Y: 1}))
-	perform(t, m, at(m, board.Place{X: 0, Y: 1})) // no move changes both squares
+	perform(t, m, at(m, board.Place{1, 1}))
+	perform(t, m, at(m, board.Place{0, 1})) // no move changes both squares
 	if m.moves[m.selected].Name != "a2-" {
 		t.Error(m.selected)
 	}
-	perform(t, m, at(m, board.Place{X: 0, Y: 1}))
+	perform(t, m, at(m, board.Place{0, 1}))
 	keys(t, m, "<enter>")
 	if m.Moves()[0] != "a2|" {
 		t.Error(m.Moves())
 	}
 	m = start(t, "dodgem size=3", nil)
-	perform(t, m, at(m, board.Place{X: 0, Y: 0}))
-	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
+	perform(t, m, at(m, board.Place{0, 0}))
+	perform(t, m, at(m, board.Place{1, 0}))
 	if len(m.Moves()) != 1 || m.Moves()[0] != "a1r" {
 		t.Error(m.Moves())
 	}
 	m = start(t, "mancala pits=3 stones=1", nil)
-	perform(t, m, at(m, board.Place{X: 1, Y: 2}))
-	perform(t, m, at(m, board.Place{X: 1, Y: 2})) // the other row is to move
+	perform(t, m, at(m, board.Place{1, 2}))
+	perform(t, m, at(m, board.Place{1, 2})) // the other row is to move
 	expect(t, m, "there is no move")
-	perform(t, m, at(m, board.Place{X: 1, Y: 0}))
+	perform(t, m, at(m, board.Place{1, 0}))
 	if got := strings.Join(m.Moves(), " "); got != "0 6" {
 		t.Error(got)
 	}
-	perform(t, m, at(m, board.Place{X: 2, Y: 0}))
+	perform(t, m, at(m, board.Place{2, 0}))
 	expect(t, m, "there is no move")
 	perform(t, m, at(m, "key N"))
 	perform(t, m, at(m, "key 3"))

@@ -47,7 +47,6 @@ type Options struct {
 	Fresh bool                                 // Kept is written, but not read
 
 	Notice     string // a message shown at the start
-	ASCII      bool   // all other characters on the screen are replaced
 	Colourless bool
 }
 

@@ -59,23 +59,11 @@ var links = regexp.MustCompile(`\x1b]8;[^\x07]*\x07`)
 // View returns the screen. What a click means is written as the hyperlinks of texts, which are not sent to the
 // terminal.
 func (m *model) View() tea.View {
-	text := links.ReplaceAllString(m.draw().Render(), "")
-	if m.o.ASCII {
-		text = strings.Map(func(r rune) rune {
-			if r > unicode.MaxASCII {
-				return '?'
-			}
-			return r
-		}, inASCII.Replace(text))
-	}
-	v := tea.NewView(text)
+	v := tea.NewView(links.ReplaceAllString(m.draw().Render(), ""))
 	v.AltScreen = true
 	v.MouseMode = tea.MouseModeCellMotion
 	return v
 }
-
-// inASCII replaces characters that are not ASCII; others become question marks.
-var inASCII = strings.NewReplacer(strings.Split("… . · . × x – - █ # ▉ # ▊ # ▋ # ▌ # ▍ . ▎ . ▏ . ─ - │ | ╱ / ╲ \\", " ")...)
 
 // The layout of the screen. The panel is to the right of the board, with a gap, if there is enough
 // space; otherwise below it.
@@ -139,8 +127,9 @@ func (m *model) screen() string {
 	}
 	v := viewport.New(viewport.WithWidth(width), viewport.WithHeight(max(0, m.height-strings.Count(stack(head, ".", foot), "\n"))))
 	v.SetContent(body)
-	v.SetYOffset(bottom - v.Height())
+	v.SetYOffset(max(m.scroll, bottom-v.Height()))
 	v.SetXOffset(right - width)
+	m.body = v
 	return stack(head, v.View(), foot)
 }
 
@@ -157,6 +146,9 @@ func (m *model) help(width int) help.Model {
 func (m *model) bindings(of mode) (keys []key.Binding) {
 	for _, c := range commands()[of] {
 		c.SetEnabled(c.when == "" || m.Can(c.when))
+		if first := c.Keys()[0]; of == playing && m.initials[rune(first[0])] && len(first) == 1 {
+			c.SetHelp("alt+"+strings.ToLower(first), c.Help().Desc)
+		}
 		keys = append(keys, c.Binding)
 	}
 	return keys
@@ -246,7 +238,7 @@ func (m *model) colour(w analysis.Worth) colour {
 }
 
 // marks explains what the keys and the marks of moves mean.
-const marks = `A name of one character is played at once, a longer one with Enter. Several moves can be pasted. Small letters are commands, too, unless a move starts with them.
+const marks = `A name of one character is played at once, a longer one with Enter. Several moves can be pasted. Small letters are commands, too, unless a move starts with them. Where a move starts with the capital letter, too, hold Alt.
 
 In an analysis (A), W7 means that the player to move wins in 7 moves under best play; L, T and D are a loss, a tie and a draw (play never ends); +12 and -8 are evaluations for the player to move of what is not proven, ++ and -- large ones; * is the best move, and nothing is known yet of ?. After a game, P tries your mistakes again.`
 

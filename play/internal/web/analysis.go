@@ -2,13 +2,12 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/analysis"
-	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -97,6 +96,9 @@ func (s *Server) worth(g *served, p game.Position) analysis.Worth {
 
 // known returns what is known of the position of a game, and of its moves, without a search.
 func (s *Server) known(at *state) analysis.Report {
+	if p := at.History().Position(); at.Over() {
+		return analysis.Report{Position: p, Best: -1}
+	}
 	return s.withMoves(at.g, s.begin(at.g, at.History().Position()))
 }
 
@@ -125,44 +127,6 @@ func (s *Server) keep(g *served, r analysis.Report) {
 	s.assessed[place{g.g.Spec(), r.Position}] = &r
 }
 
-// reportJSON is what is known of a position, for the page.
-type reportJSON struct {
-	Worth    *worthJSON            `json:"worth,omitempty"`
-	Said     string                `json:"said"` // Worth in words
-	Moves    map[string]*worthJSON `json:"moves"`
-	Order    []string              `json:"order"` // the moves, the best first
-	Best     string                `json:"best,omitempty"`
-	Line     []string              `json:"line"`
-	Summary  string                `json:"summary"` // how many moves keep the result, and what the winner threatens
-	Source   string                `json:"source"`  // where this comes from, or what was searched
-	Done     bool                  `json:"done"`
-	Practice *practiceJSON         `json:"practice,omitempty"`
-}
-
-// reportOf converts what is known of the position of a game.
-func reportOf(at *state, r analysis.Report) reportJSON {
-	g, turn := at.g.g, at.History().Turn()
-	out := reportJSON{
-		Worth: worthOf(g, r.Position, turn, r.Worth), Said: at.Said(r), Moves: map[string]*worthJSON{}, Order: []string{},
-		Line: append([]string{}, r.Line...), Summary: r.Summary(g), Source: session.Source(r), Done: r.Done || r.Table, Practice: practiceOf(at, r),
-	}
-	if r.Best >= 0 {
-		out.Best = r.Moves[r.Best].Name
-	}
-	for _, i := range r.Order(g) {
-		out.Order = append(out.Order, r.Moves[i].Name)
-	}
-	for _, m := range r.Moves {
-		if out.Moves[m.Name] = worthOf(g, r.Position, turn, m.Worth); !m.Known && m.Depth > 0 {
-			out.Summary = "Points are an estimate of the search: the more, the better for that side."
-		}
-	}
-	if why := r.Why(g); why != "" {
-		out.Summary = strings.TrimSpace(out.Summary + " " + why + ".")
-	}
-	return out
-}
-
 // events returns the handler that answers with the events that send sends about a game, and an
 // event end if it does not fail.
 func (s *Server) events(send func(context.Context, *Stream, *state) error) Handler {
@@ -182,13 +146,19 @@ func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
 		return nil
 	}
 	report := s.begin(at.g, at.History().Position())
-	send := func(r analysis.Report) error { return out.Send("report", reportOf(at, s.withMoves(at.g, r))) }
-	for {
-		if err := send(report); err != nil {
+	send := func(r analysis.Report) error {
+		shown, err := s.reportOf(at, s.withMoves(at.g, r))
+		if err != nil {
 			return err
 		}
-		if report.Done || report.Table {
-			return nil
+		return out.Send("report", shown)
+	}
+	for {
+		if (report.Done || report.Known) && !report.Table {
+			s.keep(at.g, report)
+		}
+		if err := send(report); err != nil || report.Done || report.Table {
+			return err
 		}
 		err := s.withSlot(ctx, at.g, func(sl *slot) error {
 			step, cancel := context.WithTimeout(ctx, quantum)
@@ -203,9 +173,6 @@ func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
 		if err != nil {
 			return err
 		}
-		if report.Done || report.Known {
-			s.keep(at.g, report)
-		}
 	}
 }
 
@@ -217,33 +184,35 @@ const (
 
 // review implements /view/…/review: it finds the values of all positions of a play that have none yet, as far as
 // searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
-// then it searches those that remain again, for longer. After each search it sends how many positions have a value
-// and, if another move is a mistake, the review.
+// then it searches those that remain again, for longer. Before each search it sends how many positions have a value,
+// and after it, if another move is a mistake, the review.
 func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
-	h := at.Whole()
-	all, mistakes := h.Positions(), 0
+	all, mistakes := at.Whole().Positions(), 0
 	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(at.g, p).Known })
 	slices.Reverse(unknown)
 	done, limit, begun := len(all)-len(unknown), s.reviewTime, time.Now()
 	for len(unknown) > 0 {
 		left := unknown[:0]
 		for _, p := range unknown {
-			known, err := s.assess(ctx, at.g, p, limit)
+			progress := fmt.Sprintf("%d of %d positions are solved; the search goes on …", done, len(all))
+			if err := out.Send("progress", progress); err != nil {
+				return err
+			}
+			found, err := s.assess(ctx, at.g, p, limit)
 			if err != nil {
 				return err
 			}
-			if known {
+			if found.Known {
 				done++
 			} else {
 				left = append(left, p)
 			}
-			if review := s.reviewOf(at, h); len(review.Mistakes) > mistakes {
+			review, err := s.reviewOf(at)
+			if err == nil && len(review.Mistakes) > mistakes {
 				mistakes = len(review.Mistakes)
-				if err := out.Send("review", review); err != nil {
-					return err
-				}
+				err = out.Send("review", review)
 			}
-			if err := out.Send("progress", map[string]int{"done": done, "of": len(all)}); err != nil {
+			if err != nil {
 				return err
 			}
 			if time.Since(begun) >= reviewMost {
@@ -255,17 +224,19 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 	return nil
 }
 
-// assess searches a position whose value is not known, and reports whether it is known then.
-func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (known bool, err error) {
-	if s.worth(g, p).Known {
-		return true, nil
+// assess returns what is known of a position: its value and best play, as a search finds them within a limit unless they are known.
+func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (report analysis.Report, err error) {
+	if g.g.Primitive(p) != 0 {
+		return analysis.Report{Position: p, Worth: s.worth(g, p), Best: -1}, nil
 	}
-	err = s.withSlot(ctx, g, func(sl *slot) error {
-		report, err := sl.analyzer.Assess(ctx, p, limit)
-		if known = err == nil && report.Known; known {
+	if report = s.begin(g, p); report.Known && len(report.Line) > 0 {
+		return report, nil
+	}
+	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
+		if report, err = sl.analyzer.Assess(ctx, p, limit); err == nil && report.Known {
 			s.keep(g, report)
 		}
 		return err
 	})
-	return known, err
+	return report, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/play/internal/analysis"
+	"github.com/treereduce/treereduce/search"
 )
 
 // openAPI describes the interface below /api/.
@@ -276,32 +277,6 @@ func (at apiAt) place(w analysis.Worth) apiPlace {
 // errUnreached is the error for a position that play from the initial position does not reach.
 var errUnreached = errors.New("play does not reach it, so the table does not contain it")
 
-// worths returns the values of a position and of its successors: from the table, or else what
-// the rules and finished analyses show.
-func (s *Server) worths(g *served, p game.Position, moves []game.Move) (analysis.Worth, []analysis.Worth, error) {
-	children := make([]analysis.Worth, len(moves))
-	if g.source != nil && len(moves) > 0 {
-		t := g.source.Table
-		v, ok, err := t.Lookup(p)
-		if err == nil && !ok {
-			err = invalid{"Position", errUnreached}
-		}
-		for i := 0; i < len(moves) && err == nil; i++ {
-			children[i] = analysis.Worth{Known: true}
-			if children[i].Value, ok, err = t.Lookup(moves[i].To); err == nil && !ok {
-				err = fmt.Errorf("table of %s: the position after move %s of %q is missing", g.g.Spec(), moves[i].Name, g.g.AppendText(nil, p))
-			}
-		}
-		return analysis.Worth{Value: v, Known: true}, children, err
-	}
-	if len(moves) > 0 {
-		for i, m := range s.withMoves(g, s.begin(g, p)).Moves {
-			children[i] = analysis.Worth{Value: m.Child, Known: m.Known, Open: m.Open}
-		}
-	}
-	return s.worth(g, p), children, nil
-}
-
 // apiPosition implements /api/GAME/VARIANT/positions/: a position and its moves with their
 // values.
 func (s *Server) apiPosition(r *Request) (any, error) {
@@ -313,23 +288,32 @@ func (s *Server) apiPosition(r *Request) (any, error) {
 	if err != nil {
 		return nil, invalid{"Position", err}
 	}
-	moves := g.g.Moves(nil, at.p)
-	worth, children, err := s.worths(g, at.p, moves)
+	moves, report := g.g.Moves(nil, at.p), analysis.Report{}
+	switch {
+	case len(moves) == 0:
+	case g.source != nil:
+		if _, ok, unread := g.source.Table.Lookup(at.p); unread == nil && !ok {
+			return nil, invalid{"Position", errUnreached}
+		}
+		report, err = analysis.New(g.g, g.source.Table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
+	default:
+		report = s.withMoves(g, s.begin(g, at.p))
+	}
 	if err != nil {
 		return nil, err
 	}
-	answer := apiPosition{at.place(worth), make([]apiMove, len(moves))}
+	answer := apiPosition{at.place(s.worth(g, at.p)), make([]apiMove, len(moves))}
 	after := make([]apiAt, len(moves))
 	for i, m := range moves {
 		after[i] = at.after(m)
 	}
 	buttons := at.autoGUIMoves(moves, after)
-	for i, m := range moves {
-		out := apiMove{apiPlace: after[i].place(children[i]), Name: m.Name, AutoGUIMove: buttons[i], MoveValue: unsolved}
-		if children[i].Known {
-			out.MoveValue = words[analysis.ResultOf(g.g, at.p, g.g.Values().Before(children[i].Value))]
+	for i, m := range report.Moves {
+		place := after[i].place(analysis.Worth{Value: m.Child, Known: m.Known, Open: m.Open})
+		answer.Moves[i] = apiMove{apiPlace: place, Name: m.Name, AutoGUIMove: buttons[i], MoveValue: unsolved}
+		if m.Known {
+			answer.Moves[i].MoveValue = words[analysis.ResultOf(at.g, at.p, m.Value)]
 		}
-		answer.Moves[i] = out
 	}
 	sortMoves(answer.Moves)
 	return answer, nil

@@ -44,9 +44,9 @@ func (l layout) squares() int { return l.width * l.height }
 // by row otherwise.
 func (l layout) index(at board.Place) int {
 	if l.look.Square == hole {
-		return at.X*l.height + at.Y
+		return at[0]*l.height + at[1]
 	}
-	return at.Y*l.width + at.X
+	return at[1]*l.width + at[0]
 }
 
 // shape returns the shape of a piece.
@@ -95,7 +95,7 @@ func (at apiAt) autoGUI() string {
 	entities, texts := make([]byte, l.squares()), make([]string, l.squares())
 	for y, row := range at.pic.Rows {
 		for x, s := range row {
-			i := l.index(board.Place{X: x, Y: y})
+			i := l.index(board.Place{x, y})
 			if entities[i] = l.entity(s); entities[i] == '.' {
 				texts[i] = "~" + plain(s.Text)
 			}
@@ -112,8 +112,8 @@ func (at apiAt) autoGUIMoves(moves []game.Move, after []apiAt) []string {
 		button := l.button(spot, at.pic, after[i].pic)
 		if button == "" || used[button] {
 			at := i
-			if spot.Path != nil {
-				at = l.index(spot.Path[len(spot.Path)-1])
+			if spot.Path {
+				at = l.index(spot.Squares[len(spot.Squares)-1])
 			}
 			button = fmt.Sprintf("T_%s_%d", plain(moves[i].Name), l.squares()+at)
 		}
@@ -125,17 +125,17 @@ func (at apiAt) autoGUIMoves(moves []game.Move, after []apiAt) []string {
 // button returns the button of a move; "" if the picture does not show it.
 func (l layout) button(spot board.Spot, before, after game.Picture) string {
 	n := l.squares()
-	was := func(at board.Place) game.Square { return before.Rows[at.Y][at.X] }
-	is := func(at board.Place) game.Square { return after.Rows[at.Y][at.X] }
-	switch changed := spot.Changed; {
-	case spot.Path != nil: // to where it moves, or to the piece that it takes
-		return fmt.Sprintf("M_%d_%d", l.index(spot.Path[0]), l.index(spot.Path[len(spot.Path)-1]))
+	was := func(at board.Place) game.Square { return before.Rows[at[1]][at[0]] }
+	is := func(at board.Place) game.Square { return after.Rows[at[1]][at[0]] }
+	switch changed := spot.Squares; {
+	case spot.Path: // to where it moves, or to the piece that it takes
+		return fmt.Sprintf("M_%d_%d", l.index(changed[0]), l.index(changed[len(changed)-1]))
 	case spot.Label && l.look.Square == hole: // an arrow above the column
-		return fmt.Sprintf("M_%d_%d_x", n+spot.At.X, n+l.width+spot.At.X)
-	case spot.Label && spot.At.Y < 0:
-		return fmt.Sprintf("A_-_%d", n+spot.At.X)
+		return fmt.Sprintf("M_%d_%d_x", n+spot.At[0], n+l.width+spot.At[0])
+	case spot.Label && spot.At[1] < 0:
+		return fmt.Sprintf("A_-_%d", n+spot.At[0])
 	case spot.Label:
-		return fmt.Sprintf("A_-_%d", n+l.width+spot.At.X)
+		return fmt.Sprintf("A_-_%d", n+l.width+spot.At[0])
 	case len(changed) == 1:
 		at := changed[0]
 		i, shape, empty := l.index(at), l.shape(is(at)), was(at).Text == game.Empty
@@ -217,7 +217,7 @@ func imagesOf(g game.Game) *autoGUIImages {
 	place := func(scale, above float64) {
 		for y := range l.height {
 			for x := range l.width {
-				theme.Centers[l.index(board.Place{X: x, Y: y})] = [2]float64{(float64(x) + 0.5) * scale, (float64(y)+0.5)*scale + above}
+				theme.Centers[l.index(board.Place{x, y})] = [2]float64{(float64(x) + 0.5) * scale, (float64(y)+0.5)*scale + above}
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func imagesOf(g game.Game) *autoGUIImages {
 				if s.Kind == game.Goal { // the hands are in the middle of the board
 					c = [2]float64{b.x + b.apart*(w-1)/2 + []float64{-1, 1}[s.Owner-game.OfFirst]*b.apart*3/8, b.y + b.apart*(h-2)/2}
 				}
-				theme.Centers[l.index(board.Place{X: x, Y: y})] = c
+				theme.Centers[l.index(board.Place{x, y})] = c
 			}
 		}
 		theme.Centers = slices.Concat(theme.Centers, theme.Centers) // the second ones are of texts

@@ -271,20 +271,11 @@ func (s *Server) list() (games []entry, runs []Run) {
 
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
 func entryOf(g game.Game) entry {
-	random, p := rand.New(rand.NewPCG(1, 2)), g.Start()
-	play := []game.Position{p}
-	for len(play) < maxPreview && g.Primitive(p) == 0 {
-		moves := g.Moves(nil, p)
-		if len(moves) == 0 {
-			break
-		}
-		p = moves[random.IntN(len(moves))].To
-		play = append(play, p)
-	}
+	play := randomWalk(g, g.Start(), maxPreview, rand.New(rand.NewPCG(1, 2)).IntN)
 	middle := play[(len(play)-1)/2]
 	id, variant := idOf(g.Spec())
 	picture := g.Picture(middle)
-	board, _ := json.Marshal(viewJSON{Look: g.Info().Look, Picture: picture, Last: [][2]int{}, Moves: []moveJSON{}})
+	board, _ := json.Marshal(map[string]any{"look": g.Info().Look, "picture": picture, "last": []int{}, "moves": []int{}, "players": []string{}})
 	e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board), Text: picture.String()}
 	if !g.Values().Puzzle {
 		e.Against = "#against=adapts"
@@ -292,5 +283,5 @@ func entryOf(g game.Game) entry {
 	return e
 }
 
-// maxPreview is the largest number of positions of the random play of entryOf.
-const maxPreview = 24
+// maxPreview is the largest number of moves of the random play of entryOf.
+const maxPreview = 23

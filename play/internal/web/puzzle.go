@@ -49,8 +49,7 @@ func (s *Server) puzzle(r *Request) (any, error) {
 	} else if _, over := p.History.Finished(); over {
 		err = badRequest(errors.New("the game is over: there is no move to find"))
 	} else {
-		p.Report = s.begin(g, p.History.Position())
-		p.Report.Worth, err = s.proven(r.Context(), g, p.Report.Position)
+		p.Report, err = s.proven(r.Context(), g, p.History.Position())
 	}
 	if errors.Is(err, train.ErrNone) {
 		err = NotFound(err)
@@ -61,15 +60,16 @@ func (s *Server) puzzle(r *Request) (any, error) {
 	at.begin(p.History)
 	at.Analysing = false // the page shows no values
 	id := strconv.FormatUint(game.CanonicalOf(g.g, p.Report.Position), 10)
-	return puzzleJSON{s.viewOf(at), p.Task(), p.Grade, id}, nil
+	view, err := s.viewOf(at)
+	return puzzleJSON{view, p.Task(), p.Grade, id}, err
 }
 
 // mostDays is the number of days and games whose puzzles are kept.
 const mostDays = 1000
 
 // dailyPuzzle returns a puzzle of the day. It follows from the game, the value of its initial position and the date, so that
-// it is the same everywhere, whatever the files of the table. A puzzle belongs either to even or to odd days, the first two that
-// a Finder of the game finds to one each: if there are two puzzles, those of two days in a row differ.
+// it is the same everywhere, whatever the files of the table. A puzzle belongs either to even or to odd days, so that those of two
+// days in a row differ, unless one of them has no puzzle of its own.
 func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band int) (*train.Puzzle, error) {
 	day, err := time.Parse(time.DateOnly, date)
 	if err != nil {
@@ -86,37 +86,19 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 	if err != nil {
 		return nil, err
 	}
-	var first []*train.Puzzle
-	err = s.withFinder(ctx, g, hash(g.g.Spec(), int(start)), func(f *train.Finder) error {
-		for len(first) < 2 {
-			p, err := f.Next(ctx, 1, train.Grades)
-			if err != nil {
-				return err
-			}
-			first = append(first, p)
-		}
-		return nil
-	})
-	if err != nil && (err != train.ErrNone || len(first) == 0) {
-		return nil, err
-	}
 	odd := uint64(day.Unix()/(24*60*60)) % 2
-	own := first[int(odd)%len(first)]
-	last := own
 	err = s.withFinder(ctx, g, hash(key, int(start)), func(f *train.Finder) error {
-		f.Skip = func(canonical game.Position) bool {
-			for _, p := range first {
-				if game.CanonicalOf(g.g, p.Report.Position) == canonical {
-					return p != own
-				}
-			}
-			return hash(canonical)%2 != odd
-		}
+		f.Skip = func(canonical game.Position) bool { return hash(canonical)%2 != odd }
+		var last *train.Puzzle
 		for _, b := range train.Bands() {
 			p, err := f.Near(ctx, b.Lowest, b.Highest)
+			if err == train.ErrNone && last == nil {
+				f.Skip = nil
+				p, err = f.Near(ctx, b.Lowest, b.Highest)
+			}
 			if err == nil {
 				last = p
-			} else if err != train.ErrNone {
+			} else if err != train.ErrNone || last == nil {
 				return err
 			}
 			found = append(found, last) // again, if there are few puzzles
@@ -175,21 +157,21 @@ func (s *Server) withFinder(ctx context.Context, g *served, seed uint64, do func
 	})
 }
 
-// proven returns the value of a position, which a search of lineTime finds unless it is known.
-func (s *Server) proven(ctx context.Context, g *served, p game.Position) (analysis.Worth, error) {
-	known, err := s.assess(ctx, g, p, lineTime)
-	if err == nil && !known {
+// proven returns what is known of a position, whose value a search of lineTime finds unless it is known.
+func (s *Server) proven(ctx context.Context, g *served, p game.Position) (analysis.Report, error) {
+	report, err := s.assess(ctx, g, p, lineTime)
+	if err == nil && !report.Known {
 		err = problem{503, fmt.Errorf("position %q: a search of %v proves no value", g.g.AppendText(nil, p), lineTime)}
 	}
-	return s.worth(g, p), err
+	return report, err
 }
 
 // answerJSON is what a move leads to.
 type answerJSON struct {
-	Right bool                  `json:"right"` // it keeps the result
-	Move  string                `json:"move"`
-	Text  string                `json:"text"`
-	Moves map[string]*worthJSON `json:"moves"` // what is known of all moves
+	Right bool       `json:"right"` // it keeps the result
+	Move  string     `json:"move"`
+	Text  string     `json:"text"`
+	Marks []markJSON `json:"marks"` // what is known of all moves, the best first
 }
 
 // answer implements /puzzle/…/answer: whether a move keeps the result of the last position of a play, what it leads to, and
@@ -201,12 +183,12 @@ func (s *Server) answer(r *Request) (any, error) {
 	}
 	ctx, g, h, move := r.Context(), at.g, at.History().Clone(), r.Parameters().Get("move")
 	p := h.Position()
+	before, err := s.proven(ctx, g, p)
+	if err != nil {
+		return nil, err
+	}
 	if move == "" {
-		report, err := s.best(ctx, g, p)
-		if err != nil {
-			return nil, err
-		}
-		move = strings.Join(report.Line[:min(1, len(report.Line))], "")
+		move = strings.Join(before.Line[:min(1, len(before.Line))], "")
 	}
 	if err := h.Play(move); err != nil {
 		return nil, badRequest(err)
@@ -215,19 +197,12 @@ func (s *Server) answer(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := s.proven(ctx, g, p)
-	if err != nil {
-		return nil, err
-	}
-	best, err := s.best(ctx, g, h.Position())
-	if err != nil {
-		return nil, err
-	}
-	_, _, wrong := analysis.MistakeOf(g.g, p, before, after)
+	_, _, wrong := analysis.MistakeOf(g.g, p, before.Worth, after.Worth)
+	then := after.Explain(g.g).String()
 	after.Value = g.g.Values().Before(after.Value)
 	text := move + ": " + after.Text(g.g, p)
-	if then := best.Explain(g.g).String(); then != "" {
+	if then != "" {
 		text += ", then " + then
 	}
-	return answerJSON{!wrong, move, text, reportOf(at, s.known(at)).Moves}, nil
+	return answerJSON{!wrong, move, text, marksOf(at, s.known(at))}, nil
 }

@@ -11,14 +11,16 @@ import (
 	"io"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/train"
+	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -28,8 +30,8 @@ const (
 	openingPlies = 5               // its levels
 	notable      = 5               // positions in a list
 	mostRead     = 1_000_000       // positions that are read to find the longest wins
-	sampleSize   = 1000            // positions among which those with one winning move are searched
-	readTime     = 4 * time.Second // for each of the two lists
+	sampleSize   = 20              // puzzles among which those with the most moves are listed
+	puzzleTime   = 4 * time.Second // in which they are found
 )
 
 // hasWhole reports whether there are pages of tables.
@@ -39,7 +41,6 @@ const hasWhole = true
 func (s *Server) wholeRoutes() {
 	s.api()
 	s.Handle("/tables/{game}/{variant}", s.tablePage)
-	s.Handle("/tables/{game}/{variant}/values", s.valuesPage)
 	s.Handle("/tables/{game}/{variant}/{file}", s.tableFile)
 }
 
@@ -51,7 +52,6 @@ type whole struct {
 	longest   []linked
 	longestOf string // how they were found
 	only      []linked
-	onlyOf    string
 }
 
 // A linked is a position with a link to it.
@@ -204,82 +204,50 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 	if err != nil {
 		return err
 	}
-	until := time.Now().Add(readTime)
-	read, ended := 0, false // before all positions were read
-	for b, err := range scan.Batches() {
-		if err != nil {
+	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
+	read := 0
+	for batch, err := range scan.Batches() {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
-		for i, p := range b.Positions {
-			v := b.Values[i]
+		for i, p := range batch.Positions {
+			v := batch.Values[i]
 			if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
 				w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
 			}
-			read++
-			if ended = len(w.longest) == notable || read == mostRead; ended {
-				break
+			if len(w.longest) == notable {
+				return nil
 			}
 		}
-		if ended = ended || time.Now().After(until); ended {
+		if read += len(batch.Positions); read >= mostRead {
 			break
 		}
-	}
-	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
-	if ended {
-		w.longestOf += fmt.Sprintf(" The first positions that have one, among %s that were read.", numfmt.Count(read, "position"))
 	}
 	return nil
 }
 
-// findOnly finds, in a sample, won positions with one winning move among the most moves.
+// findOnly finds won positions with one winning move: of the puzzles that are found in a time, those with the most moves.
 func (w *whole) findOnly(ctx context.Context, g *served) error {
-	type found struct {
-		linked
-		moves, remoteness int
-	}
-	var all []found
-	sample, err := g.source.Table.Sample(ctx, sampleSize, 1, table.Selection{})
+	f, err := train.NewFinder(g.g, analysis.New(g.g, g.source.Table, nil, search.Options{}), answerTime, 1)
 	if err != nil {
 		return err
 	}
-	until := time.Now().Add(readTime)
-	looked := uint64(0)
-	for _, b := range sample {
-		for i, p := range b.Positions {
-			if time.Now().After(until) {
-				break
-			}
-			looked++
-			turn, v := g.g.ToMove(p), b.Values[i]
-			by := chart.First + chart.Style(turn)
-			if v.Remoteness() == 0 || winner(g.g, turn, v) != by {
-				continue
-			}
-			choices, err := g.source.Table.Choices(p)
-			if err := cmp.Or(err, ctx.Err()); err != nil {
-				return err
-			}
-			wins := 0
-			for _, c := range choices {
-				if winner(g.g, turnAfter(g.g, turn, c.To), c.Value) == by {
-					wins++
-				}
-			}
-			if wins == 1 && len(choices) > 1 {
-				text := fmt.Sprintf("1 of %d moves wins; %s", len(choices), textOf(g.g, v))
-				all = append(all, found{g.link(p, text), len(choices), v.Remoteness()})
-			}
+	var won []*train.Puzzle
+	for begun := time.Now(); time.Since(begun) < puzzleTime && len(won) < sampleSize; {
+		p, err := f.Next(ctx, 1, train.Grades)
+		if err == train.ErrNone {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if analysis.ResultOf(g.g, p.Report.Position, p.Report.Value) == game.Wins {
+			won = append(won, p)
 		}
 	}
-	w.onlyOf = fmt.Sprintf("From a random sample of %s.", numfmt.Count(looked, "position"))
-	if looked == w.stats.Positions {
-		w.onlyOf = fmt.Sprintf("From all %s.", numfmt.Count(looked, "position"))
-	}
-	slices.SortStableFunc(all, func(a, b found) int {
-		return cmp.Or(cmp.Compare(b.moves, a.moves), cmp.Compare(b.remoteness, a.remoteness))
-	})
-	for _, f := range all[:min(len(all), notable)] {
-		w.only = append(w.only, f.linked)
+	slices.SortStableFunc(won, func(a, b *train.Puzzle) int { return cmp.Compare(len(b.Report.Moves), len(a.Report.Moves)) })
+	for _, p := range won[:min(len(won), notable)] {
+		w.only = append(w.only, g.link(p.Report.Position, fmt.Sprintf("1 of %d moves wins; %s", len(p.Report.Moves), textOf(g.g, p.Report.Value))))
 	}
 	return nil
 }
@@ -298,8 +266,7 @@ func (s *Server) tableOf(r *Request) (*served, *whole, error) {
 }
 
 // tablePage implements /tables: the pictures of a table, its numbers, and positions in it. The
-// heat map of a long game has thousands of numbers: it is an image here, and valuesPage has the
-// numbers.
+// heat map of a long game has thousands of numbers: it is an image, and the file tiers.csv has them.
 func (s *Server) tablePage(r *Request) (*Answer, error) {
 	g, all, err := s.tableOf(r)
 	if err != nil {
@@ -310,31 +277,12 @@ func (s *Server) tablePage(r *Request) (*Answer, error) {
 	return s.Page(r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
-		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
+		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "Run": s.runOf(g.source),
 	})
 }
 
 // inline returns a picture as an element of a page.
 func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p)) } // escaped by package chart
-
-// valuesPage implements /tables/…/values: the heat map of a table and its numbers.
-func (s *Server) valuesPage(r *Request) (*Answer, error) {
-	g, all, err := s.tableOf(r)
-	if err == nil && g.noTiers() {
-		err = errNoTiers
-	}
-	if err != nil {
-		return nil, err
-	}
-	var cells [][]string
-	for _, n := range all.stats.Rows {
-		if n.Remoteness == table.NoEnd {
-			continue
-		}
-		cells = append(cells, []string{strconv.Itoa(n.Tier), g.g.Values().Word(n.Outcome), strconv.Itoa(n.Remoteness), numfmt.Number(n.Positions)})
-	}
-	return s.Page(r, "values.html", map[string]any{"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Heat": inline(all.stats.Heat()), "Cells": cells})
-}
 
 // noTiers reports whether the game has no tiers.
 func (g *served) noTiers() bool {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -66,8 +65,7 @@ type (
 		Turn     int               `json:"turn"`
 		Over     string            `json:"over,omitempty"`   // how the play has ended
 		Result   string            `json:"result,omitempty"` // of the only person, in a play that is over: win, lose, tie or draw
-		State    string            `json:"state"`            // see session.State
-		Said     string            `json:"said"`             // the last move, and State
+		Said     string            `json:"said"`             // the last move, and session.State
 		Hint     string            `json:"hint,omitempty"`
 		Can      []string          `json:"can"`      // actions that make sense, see session.Can
 		Thinking bool              `json:"thinking"` // the page is to ask for the move of a machine
@@ -76,88 +74,25 @@ type (
 		Picture  game.Picture      `json:"picture"`
 		Look     game.Look         `json:"look"`
 		Chosen   bool              `json:"chosen"`            // an editor must choose the player to move
-		Last     [][2]int          `json:"last"`              // squares that the last move changed
+		Last     []board.Place     `json:"last"`              // squares that the last move changed
 		Threats  *threats          `json:"threats,omitempty"` // nil: pieces of no player make a line
-		Moves    []moveJSON        `json:"moves"`
+		Moves    []board.Spot      `json:"moves"`
 		Made     int               `json:"made"`   // the number of moves made
 		Labels   bool              `json:"labels"` // labels of the board name moves
 
-		Review *reviewJSON `json:"review,omitempty"` // in an analysis, and of a play that is over
-
-		// In an analysis:
-		Report   *reportJSON   `json:"report,omitempty"`   // what is known without a search; nil: the play is over
-		Practice *practiceJSON `json:"practice,omitempty"` // nil: there is none
+		reportJSON // in an analysis, and of a play that is over
 	}
 	// threats are the squares on which each player would complete a line.
-	threats  [2][][2]int
-	moveJSON struct {
-		Name    string   `json:"name"`
-		Spot    *[2]int  `json:"spot,omitempty"`
-		Label   bool     `json:"label,omitempty"`
-		Squares [][2]int `json:"squares"` // a click on one of them can mean the move
-		Path    bool     `json:"path"`    // the name contains the squares, in this order
-	}
-	// reviewJSON are the positions of a play, with the moves that were taken back, and its mistakes.
-	reviewJSON struct {
-		Plies    []plyJSON     `json:"plies"`
-		Judged   string        `json:"judged"` // see session.Judged
-		Open     bool          `json:"open"`   // not all moves are judged
-		Mistakes []mistakeJSON `json:"mistakes"`
-		Practise bool          `json:"practise"` // there are mistakes to practise
-	}
-	plyJSON struct {
-		Turn    int        `json:"turn"`
-		Move    string     `json:"move,omitempty"` // that was made here
-		Worth   *worthJSON `json:"worth,omitempty"`
-		Mistake string     `json:"mistake,omitempty"`
-	}
-	// mistakeJSON is a mistake: the move, what it gave away, and what was better.
-	mistakeJSON struct {
-		Ply  int    `json:"ply"`
-		Move string `json:"move"`
-		Text string `json:"text"`
-	}
-	// practiceJSON is what a practice shows.
-	practiceJSON struct {
-		Asked string `json:"asked"`
-		Tried string `json:"tried,omitempty"` // the last move that was tried
-		Known bool   `json:"known"`           // whether it is right is known
-		Right bool   `json:"right"`
-		Over  bool   `json:"over"`
-	}
+	threats [2][][2]int
 	// linePlyJSON is a move of a line.
 	linePlyJSON struct {
 		Move    string        `json:"move"`
 		Turn    int           `json:"turn"`
-		Changed [][2]int      `json:"changed"`
+		Changed []board.Place `json:"changed"`
 		Squares []game.Square `json:"squares"` // what is on the squares of Changed after the move
 		Won     [][2]int      `json:"won,omitempty"`
 	}
-	worthJSON struct {
-		Value      string `json:"value,omitempty"` // win, lose, tie or draw; "" if not known
-		Word       string `json:"word"`            // the value, or an evaluation, for people
-		Text       string `json:"text"`            // the same, with the number of moves to the end
-		Remoteness int    `json:"remoteness"`
-		Open       bool   `json:"open,omitempty"`  // the remoteness is not proven
-		Score      int    `json:"score,omitempty"` // evaluation, if the value is not known
-	}
 )
-
-// words are the words for results in JSON.
-var words = [...]string{game.Draws: "draw", game.Loses: "lose", game.Wins: "win", game.Ties: "tie"}
-
-// worthOf converts what is known of a position with a player to move, or of a move at it.
-func worthOf(g game.Game, p game.Position, turn game.Player, w analysis.Worth) *worthJSON {
-	switch {
-	case w.Known:
-		word := notation.ValueOf(g, p, w.Value).Word()
-		return &worthJSON{Value: words[analysis.ResultOf(g, p, w.Value)], Word: word, Text: w.Text(g, p), Remoteness: w.Value.Remoteness(), Open: w.Open}
-	case w.Depth > 0:
-		text := w.Estimate(player.Who(g, turn), player.Who(g, turn.Other()))
-		return &worthJSON{Word: text, Text: text, Score: w.Score}
-	}
-	return nil
-}
 
 // A state is a game in progress on the page. Each request has all of it, in the parameters of its query, and each answer
 // has these parameters as they are after what was asked for. The server keeps nothing.
@@ -327,33 +262,40 @@ func (s *Server) view(r *Request) (any, error) {
 		at.seats[turn], at.seats[turn.Other()], at.rival = person, at.rival, ""
 		at.People = at.people()
 	}
-	return s.viewOf(at), nil
+	return s.viewOf(at)
 }
 
-// randomPlay continues a play with a random number of random moves, and returns a play that
-// begins at the last position that is not finished.
+// randomPlay returns a play that begins at the last position that is not finished of a random number of random moves.
 func randomPlay(g game.Game, h *player.History) *player.History {
-	p := h.Position()
-	for range rand.IntN(40) {
-		moves := g.Moves(nil, p)
-		if len(moves) == 0 {
+	walk := randomWalk(g, h.Position(), rand.IntN(40), rand.IntN)
+	if last := len(walk) - 1; last > 0 && g.Primitive(walk[last]) != 0 {
+		walk = walk[:last]
+	}
+	return player.NewHistoryFrom(g, walk[len(walk)-1])
+}
+
+// randomWalk returns a position and those after each of at most so many moves, which random chooses.
+func randomWalk(g game.Game, p game.Position, moves int, random func(n int) int) []game.Position {
+	walk := []game.Position{p}
+	for len(walk) <= moves && g.Primitive(p) == 0 {
+		next := g.Moves(nil, p)
+		if len(next) == 0 {
 			break
 		}
-		if next := moves[rand.IntN(len(moves))].To; g.Primitive(next) == 0 {
-			p = next
-		}
+		p = next[random(len(next))].To
+		walk = append(walk, p)
 	}
-	return player.NewHistoryFrom(g, p)
+	return walk
 }
 
 // viewOf returns what the page shows of a game.
-func (s *Server) viewOf(at *state) *viewJSON {
+func (s *Server) viewOf(at *state) (v *viewJSON, err error) {
 	h, g := at.History(), at.g.g
 	p := h.Position()
-	v := &viewJSON{
-		Game: at.query(), Text: string(g.AppendText(nil, p)), Turn: int(h.Turn()), State: at.State(), Hint: at.Hint, Can: []string{}, Thinking: at.Thinking(), Waits: at.Waits(),
+	v = &viewJSON{
+		Game: at.query(), Text: string(g.AppendText(nil, p)), Turn: int(h.Turn()), Hint: at.Hint, Can: []string{}, Thinking: at.Thinking(), Waits: at.Waits(),
 		Players: [2]string{player.Who(g, game.First), player.Who(g, game.Second)}, Free: !at.Thinking() && (at.Paused || at.Persons() == 2),
-		Look: g.Info().Look, Picture: g.Picture(p), Last: [][2]int{}, Moves: []moveJSON{}, Made: len(h.Names()), Labels: labelled(g),
+		Look: g.Info().Look, Picture: g.Picture(p), Last: []board.Place{}, Moves: []board.Spot{}, Made: len(h.Names()), Labels: labelled(g), reportJSON: reportJSON{Done: true},
 	}
 	for _, action := range []string{"undo", "redo", "hint", "resign", "swap", "pause"} {
 		if at.Can(action) {
@@ -362,16 +304,16 @@ func (s *Server) viewOf(at *state) *viewJSON {
 	}
 	v.Threats = threatsOf(g.Picture(p), v.Look)
 	_, v.Chosen = g.(game.Arranger)
-	over := at.Over()
+	over, state := at.Over(), at.State()
 	if over {
-		v.Over, v.Review = v.State, s.reviewOf(at, at.Whole())
+		v.Over = state
 	}
 	if result, ok := at.Result(); ok {
 		v.Result = words[result]
 	}
-	v.Said = session.Capital(v.State) + "."
+	v.Said = session.Capital(state) + "."
 	if n := len(h.Names()); n > 0 {
-		v.Last = pairs(board.Changes(g.Picture(h.At(n-1)), g.Picture(p)))
+		v.Last = board.Changes(g.Picture(h.At(n-1)), g.Picture(p))
 		who := session.Capital(v.Players[h.Mover(n-1)])
 		if g.Values().Puzzle {
 			who = "You"
@@ -381,45 +323,12 @@ func (s *Server) viewOf(at *state) *viewJSON {
 		}
 	}
 	if !over {
-		v.Moves = movesOf(g, p, h.Moves())
+		v.Moves = board.Spots(g, p, h.Moves())
 	}
-	if !at.Analysing {
-		return v
+	if over || at.Analysing {
+		v.reportJSON, err = s.reportOf(at, s.known(at))
 	}
-	if v.Practice = practiceOf(at, analysis.Report{Position: p}); !over {
-		report := reportOf(at, s.known(at))
-		v.Report, v.Practice, v.Review = &report, report.Practice, s.reviewOf(at, at.Whole())
-	}
-	return v
-}
-
-// movesOf returns moves at a position.
-func movesOf(g game.Game, p game.Position, moves []game.Move) []moveJSON {
-	out, spots := make([]moveJSON, len(moves)), board.Spots(g, p, moves)
-	for i, m := range moves {
-		out[i] = moveJSON{Name: m.Name, Label: spots[i].Label, Squares: pairs(spots[i].Changed)}
-		if path := spots[i].Path; path != nil {
-			out[i].Squares, out[i].Path = pairs(path), true
-		}
-		if spots[i].Known {
-			out[i].Spot = &[2]int{spots[i].At.X, spots[i].At.Y}
-		}
-	}
-	return out
-}
-
-// practiceOf returns what a practice shows, by what is known of the position; nil if there is none.
-func practiceOf(at *state, r analysis.Report) *practiceJSON {
-	if at.Practice == nil {
-		return nil
-	}
-	task, verdict := at.Asked(r)
-	p := &practiceJSON{Asked: task, Over: at.Practice.Over(), Right: at.Right(r)}
-	if n := len(at.Practice.Tries); n > 0 {
-		p.Tried, p.Asked = at.Practice.Tries[n-1], task+"\n"+verdict
-		p.Known = slices.ContainsFunc(r.Moves, func(m analysis.Move) bool { return m.Name == p.Tried && m.Known })
-	}
-	return p
+	return v, err
 }
 
 // labelled reports whether labels of the board name moves.
@@ -445,26 +354,6 @@ func (s *Server) judge(g *served, h *player.History) ([]analysis.Judgment, []ana
 	return analysis.Review(g.g, h.Names(), 0, reports), reports
 }
 
-// reviewOf returns the review of a play, which is that of the game with the moves that were taken back.
-func (s *Server) reviewOf(at *state, h *player.History) *reviewJSON {
-	judgments, reports := s.judge(at.g, h)
-	review := &reviewJSON{Judged: session.Judged(h, judgments), Plies: make([]plyJSON, len(reports)), Mistakes: []mistakeJSON{}}
-	for i, r := range reports {
-		turn := h.Mover(i)
-		review.Plies[i] = plyJSON{Turn: int(turn), Worth: worthOf(at.g.g, r.Position, turn, r.Worth)}
-	}
-	for i, j := range judgments {
-		review.Plies[i].Move = j.Move
-		review.Open = review.Open || !j.Known()
-		if j.Mistake {
-			review.Plies[i].Mistake = j.Text(at.g.g, h.At(i))
-			review.Mistakes = append(review.Mistakes, mistakeJSON{i, j.Move, session.Mistake(h, i, j)})
-			review.Practise = review.Practise || at.Practises(h.Mover(i))
-		}
-	}
-	return review
-}
-
 // lineTime is the time of the search for a line.
 const lineTime = time.Second
 
@@ -480,7 +369,7 @@ func (s *Server) line(r *Request) (any, error) {
 		return nil, err
 	}
 	if query.Has("best") {
-		best, err := s.best(r.Context(), g, h.Position())
+		best, err := s.assess(r.Context(), g, h.Position(), lineTime)
 		if err == nil {
 			err = playAll(h, strings.Join(best.Line, ","))
 		}
@@ -492,28 +381,13 @@ func (s *Server) line(r *Request) (any, error) {
 	plies := []linePlyJSON{}
 	for i := first; i < len(h.Names()); i++ {
 		after := g.g.Picture(h.At(i + 1))
-		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: pairs(board.Changes(g.g.Picture(h.At(i)), after)), Won: after.Won}
+		ply := linePlyJSON{Move: h.Names()[i], Turn: int(h.Mover(i)), Changed: board.Changes(g.g.Picture(h.At(i)), after), Won: after.Won}
 		for _, at := range ply.Changed {
 			ply.Squares = append(ply.Squares, after.Rows[at[1]][at[0]])
 		}
 		plies = append(plies, ply)
 	}
 	return map[string]any{"plies": plies, "why": why}, nil
-}
-
-// best returns the report of a position with best play: as far as it is known, or else as a search finds it.
-func (s *Server) best(ctx context.Context, g *served, p game.Position) (report analysis.Report, err error) {
-	if g.g.Primitive(p) != 0 {
-		return analysis.Report{Position: p}, nil
-	}
-	if report = s.begin(g, p); len(report.Line) > 0 {
-		return report, nil
-	}
-	err = s.withSlot(ctx, g, func(sl *slot) (err error) {
-		report, err = sl.analyzer.Assess(ctx, p, lineTime)
-		return err
-	})
-	return report, err
 }
 
 // threatsOf returns the threats in a game in which a line of one player's pieces wins.
@@ -523,12 +397,4 @@ func threatsOf(pic game.Picture, look game.Look) *threats {
 	}
 	found := threats(pic.Threats())
 	return &found
-}
-
-func pairs(places []board.Place) [][2]int {
-	all := make([][2]int, len(places))
-	for i, p := range places {
-		all[i] = [2]int{p.X, p.Y}
-	}
-	return all
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"html/template"
 	"io"
 	"log"
 	"net"
@@ -30,6 +31,7 @@ import (
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/solved"
@@ -87,72 +89,85 @@ func TestView(t *testing.T) {
 			}
 			value, _, err := tab.Lookup(p)
 			must.OK(t, err)
-			if got, want := *v.Review.Plies[0].Worth, *worthOf(g, p, g.ToMove(p), analysis.Worth{Value: value, Known: true}); got != want {
-				t.Errorf("%s %q: %+v, want %+v", spec, g.AppendText(nil, p), got, want)
+			now := markOf(g, p, g.ToMove(p), "", analysis.Worth{Value: value, Known: true})
+			if got, want := string(v.Report["known"]), `<p id="worth" class="`+now.Value+`">`+now.Glyph+" "; !strings.HasPrefix(got, want) || !strings.Contains(got, now.Word) || strings.Contains(got, " in ") != (now.Ends != "") {
+				t.Errorf("%s %q: %s, want %+v", spec, g.AppendText(nil, p), got, now)
 			}
 			choices, err := tab.Choices(p)
 			if err != nil || len(choices) != len(v.Moves) {
 				t.Fatalf("%s %q: %v, %s", spec, g.AppendText(nil, p), err, body)
 			}
 			for _, c := range choices {
-				want := *worthOf(g, p, g.ToMove(p), analysis.Worth{Value: g.Values().Before(c.Value), Known: true})
-				if got := v.Report.Moves[c.Name]; got == nil || *got != want {
-					t.Errorf("%s %q, move %s: %+v, want %+v", spec, g.AppendText(nil, p), c.Name, got, want)
+				want := markOf(g, p, g.ToMove(p), c.Name, analysis.Worth{Value: g.Values().Before(c.Value), Known: true})
+				if row := fmt.Sprintf(`<td class="%s">%s %s`, want.Value, want.Glyph, want.Word); !slices.ContainsFunc(v.Marks, func(m markJSON) bool { return m.Name == c.Name && m.Value == want.Value && m.Text == want.Text }) || !strings.Contains(string(v.Report["moves"]), row) {
+					t.Errorf("%s %q: %+v, %s; want %+v", spec, g.AppendText(nil, p), v.Marks, v.Report["moves"], want)
 				}
 			}
 		}
 	}
 }
 
+// texts returns the texts of the elements of a name in HTML.
+func texts(content template.HTML, element string) (all []string) {
+	for _, m := range regexp.MustCompile("(?s)<"+element+"[ >].*?</"+element+">").FindAllString(string(content), -1) {
+		all = append(all, html.UnescapeString(regexp.MustCompile("<[^>]*>").ReplaceAllString(m, "")))
+	}
+	return all
+}
+
 // TestReview checks the judgments of a play, with the moves that were taken back: from the table at
 // once, and without one after the event stream of a review.
 func TestReview(t *testing.T) {
 	const play = "?moves=0,0&later=3,1"
-	review := func(server *httptest.Server) *reviewJSON {
+	review := func(server *httptest.Server) reviewJSON {
 		status, body := get(t, server.URL+"/view/connectn/4-4-3"+play)
 		var v viewJSON
-		if err := json.Unmarshal([]byte(body), &v); err != nil || v.Made != 2 || len(v.Last) != 1 || v.Review == nil || len(v.Review.Plies) != 5 {
+		if err := json.Unmarshal([]byte(body), &v); err != nil || v.Made != 2 || len(v.Last) != 1 || !slices.Equal(texts(v.Review["history"], "th"), []string{"Move", "Value", "start", "0", "0", "3", "1"}) {
 			t.Fatalf("status %d, %v: %s", status, err, body)
 		}
-		return v.Review
+		return v.reviewJSON
 	}
 	want := review(serve(t, "connectn width=4 height=4 connect=3"))
-	for i, p := range want.Plies {
-		mistake := map[int]string{
-			2: "3: win in 9 → lose in 12, then 0 0 2 2 2 3 … (0 threatens 0); better: 2 (win in 9), 0 (win in 11), 1 (win in 11)",
-			3: "1: win in 11 → lose in 12, then 1 0 0 1 1 3 …; better: 0 (win in 11), 2 (win in 11)",
-		}
-		if p.Mistake != mistake[i] || p.Move != []string{"0", "0", "3", "1", ""}[i] {
-			t.Errorf("ply %d: %+v, want %q", i, p, mistake[i])
-		}
+	mistakes := []string{
+		"Move 3 X played 3: win in 9 → lose in 12, then 0 0 2 2 2 3 … (0 threatens 0); better: 2 (win in 9), 0 (win in 11), 1 (win in 11) Refute",
+		"Move 4 O played 1: win in 11 → lose in 12, then 1 0 0 1 1 3 …; better: 0 (win in 11), 2 (win in 11) Refute",
 	}
-	if r := *want; r.Open || !r.Practise || r.Judged[:46] != "X: 2 moves, 1 mistake. O: 2 moves, 1 mistake. " || !strings.HasPrefix(r.Judged[46:], "The turning point was move 4, O 1, the last of 2 mistakes: it loses in 12, then ") || len(r.Mistakes) != 2 || r.Mistakes[1].Text != "O played "+want.Plies[3].Mistake {
+	values := []string{"X in 9", "X in 14", "X in 9", "O in 11", "X in 11"}
+	if got := texts(want.Review["mistakes"], "li"); !slices.Equal(got, mistakes) || !reflect.DeepEqual(want.Mistakes, [][2]int{{2, 0}, {3, 1}}) {
+		t.Errorf("%v: %q, want %q", want.Mistakes, got, mistakes)
+	}
+	if got := texts(want.Review["history"], "button"); !slices.Equal(got, values) {
+		t.Errorf("values %q, want %q", got, values)
+	}
+	if r := want; r.Open || !r.Practise || r.Judged[:46] != "X: 2 moves, 1 mistake. O: 2 moves, 1 mistake. " || !strings.HasPrefix(r.Judged[46:], "The turning point was move 4, O 1, the last of 2 mistakes: it loses in 12, then ") {
 		t.Errorf("%+v", r)
 	}
 	slow := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Memory: 8 << 20}))(t)
 	slow.reviewTime = time.Microsecond // the first searches do not prove all values
 	server := httptest.NewServer(slow.Handler())
 	defer server.Close()
-	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: progress") <= 5 || strings.Count(body, "event: review") != 2 || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: progress") <= 5 || strings.Count(body, "event: review") != 2 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
 		t.Errorf("a slow review: %s", body)
 	}
 	if r := review(server); r.Open || r.Judged != want.Judged {
 		t.Errorf("after a slow review: %+v, want %+v", r, want)
 	}
 	server = serve(t)
-	if r := review(server); !r.Open || r.Practise || r.Plies[2].Mistake != "" || r.Judged != "X: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven." {
+	if r := review(server); !r.Open || r.Practise || len(r.Mistakes) != 0 || r.Judged != "X: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven." {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
-	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.HasSuffix(body, "data: {\"done\":5,\"of\":5}\n\nevent: end\ndata: {}\n\n") {
+	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.Contains(body, `"4 of 5 positions are solved; the search goes on …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
 		t.Errorf("%s", body)
 	}
-	for i, p := range review(server).Plies {
-		w := want.Plies[i]
-		better, _, _ := strings.Cut(w.Mistake, ";")
-		if !strings.HasPrefix(p.Mistake, better) || (p.Mistake == "") != (better == "") || *p.Worth != *w.Worth {
-			t.Errorf("ply %d: %+v, want %+v", i, p, w)
+	r := review(server)
+	for i, text := range texts(r.Review["mistakes"], "li") {
+		if text, _, _ = strings.Cut(text, ";"); !strings.HasPrefix(mistakes[i], text) {
+			t.Errorf("%q, want %q", text, mistakes[i])
 		}
+	}
+	if got := texts(r.Review["history"], "button"); !slices.Equal(got, values) || !reflect.DeepEqual(r.Mistakes, want.Mistakes) {
+		t.Errorf("values %q, mistakes %v", got, r.Mistakes)
 	}
 }
 
@@ -233,9 +248,9 @@ func TestAnalysis(t *testing.T) {
 	var last reportJSON
 	lines, ended := bufio.NewScanner(answer.Body), false
 	for lines.Scan() {
-		if text, ok := strings.CutPrefix(lines.Text(), "data: {\"worth\""); ok {
+		if text, ok := strings.CutPrefix(lines.Text(), "data: {\"done\""); ok {
 			last = reportJSON{}
-			must.OK(t, json.Unmarshal([]byte("{\"worth\""+text), &last))
+			must.OK(t, json.Unmarshal([]byte("{\"done\""+text), &last))
 		}
 		ended = ended || lines.Text() == "event: end"
 	}
@@ -243,7 +258,7 @@ func TestAnalysis(t *testing.T) {
 	p := g.Moves(nil, g.Start())[1].To
 	v, _, err := solved.Table(t, g).Lookup(p)
 	must.OK(t, err)
-	if want := *worthOf(g, p, g.ToMove(p), analysis.Worth{Value: v, Known: true}); !ended || !last.Done || last.Worth == nil || *last.Worth != want || len(last.Order) != 4 {
+	if want := fmt.Sprintf("O: %s in %d</p>", notation.ValueOf(g, p, v).Word(), v.Remoteness()); !ended || !last.Done || len(last.Marks) != 4 || !strings.Contains(string(last.Report["known"]), want) {
 		t.Errorf("ended %t: %+v, want %+v", ended, last, want)
 	}
 }
@@ -262,10 +277,11 @@ func TestAnalysisProgress(t *testing.T) {
 		}
 		var now reportJSON
 		must.OK(t, json.Unmarshal([]byte(text), &now))
-		same := now
-		if same.Source = last.Source; now.Source != last.Source && reflect.DeepEqual(same, last) {
+		source := now.Report["known"]
+		if now.Report["known"] = last.Report["known"]; now.Report["known"] != source && reflect.DeepEqual(now, last) {
 			return
 		}
+		now.Report["known"] = source
 		last = now
 		reports++
 	}
@@ -284,21 +300,19 @@ func TestBook(t *testing.T) {
 	var v viewJSON
 	must.OK(t, json.Unmarshal([]byte(body), &v))
 	h := player.NewHistory(g)
-	for i, ply := range v.Review.Plies {
+	for i, text := range texts(v.Review["history"], "button") {
 		value, _, err := tab.Lookup(h.Position())
-		if want := *worthOf(g, h.Position(), h.Turn(), analysis.Worth{Value: value, Known: true}); err != nil || ply.Worth == nil || *ply.Worth != want {
-			t.Errorf("ply %d: %v, %+v, want %+v", i, err, ply.Worth, want)
+		if m := markOf(g, h.Position(), h.Turn(), "", analysis.Worth{Value: value, Known: true}); err != nil || m.Value == "tie" && text != "tie" || m.Value != "tie" && !strings.HasSuffix(text, " in "+m.Ends) {
+			t.Errorf("ply %d: %v, %q, want %+v", i, err, text, m)
 		}
-		if ply.Move != "" {
-			h.Play(ply.Move)
-		}
-	}
-	for _, m := range v.Moves {
-		if w := v.Report.Moves[m.Name]; w == nil || w.Value == "" {
-			t.Errorf("move %s: %+v", m.Name, w)
+		if i < 2 {
+			must.OK(t, h.Play("1"))
 		}
 	}
-	if _, body := get(t, server.URL+"/view/connectn/4-4-4/analysis?moves=1,1"); strings.Count(body, "event: report") != 1 || !strings.Contains(body, `"source":"From the opening book.","done":true`) {
+	if slices.ContainsFunc(v.Marks, func(m markJSON) bool { return m.Value == "" }) || len(v.Marks) != len(v.Moves) {
+		t.Errorf("%+v", v.Marks)
+	}
+	if _, body := get(t, server.URL+"/view/connectn/4-4-4/analysis?moves=1,1"); strings.Count(body, "event: report") != 1 || !strings.Contains(body, "From the opening book.") || !strings.Contains(body, `"done":true`) {
 		t.Error(body)
 	}
 	choices := must.Get(tab.Choices(h.Position()))(t)
@@ -332,7 +346,7 @@ func TestMissing(t *testing.T) {
 	defer tab.Close()
 	server := httptest.NewServer(must.Get(New(Options{Games: all.Kinds(), Searches: 1, Sources: []Source{{Name: dir, Table: tab}}}))(t).Handler())
 	defer server.Close()
-	if status, body := get(t, server.URL+"/api/connectn/3-3-3/positions?p="+url.QueryEscape(string(g.AppendText(nil, g.Start())))); status != 500 || !strings.Contains(body, "the position after move 0 of") {
+	if status, body := get(t, server.URL+"/api/connectn/3-3-3/positions?p="+url.QueryEscape(string(g.AppendText(nil, g.Start())))); status != 500 || !strings.Contains(body, "its move 0 leads to") || !strings.Contains(body, "which is missing") {
 		t.Errorf("status %d: %s", status, body)
 	}
 }
@@ -535,8 +549,8 @@ func TestEnd(t *testing.T) {
 		"person,adapts&moves=0,1,0,1,0": "win", "adapts,person&moves=0,1,0,1,0": "lose", "person,person&moves=0,1,0,1,0": "", "person,random&moves=0,1,2,1,0,2,1,0,2": "tie",
 		"person,random&moves=0,1,0,1": "", "person,random&moves=0,1,0,1&resigned=1": "lose", "random,person&moves=0,1,0,1&resigned=1": "win",
 	} {
-		if v := ask[viewJSON](t, path+query); v.Result != want || (v.Review != nil) != (v.Over != "") || v.Report != nil {
-			t.Errorf("%s: result %q, want %q; over %q, review %+v, report %+v", query, v.Result, want, v.Over, v.Review, v.Report)
+		if v := ask[viewJSON](t, path+query); v.Result != want || (v.Review != nil) != (v.Over != "") || len(v.Marks) > 0 || !v.Done {
+			t.Errorf("%s: result %q, want %q: %+v", query, v.Result, want, v)
 		}
 	}
 	if v := ask[viewJSON](t, path+"adapts,person&do=machine&level=casual"); v.Made != 1 || v.Game["seats"] != "adapts,person" {
@@ -591,7 +605,7 @@ func TestPageSize(t *testing.T) {
 		}
 		files = max(files, len(seen))
 	}
-	if want := 12; files != want { // the page, three style sheets, seven scripts and the icon
+	if want := 11; files != want { // the page, three style sheets, six scripts and the icon
 		t.Errorf("a page loads %d files, want %d", files, want)
 	}
 }
@@ -704,7 +718,7 @@ func TestLongRequests(t *testing.T) {
 	}
 	for range 100_000 {
 		path := pick("/play/", "/tables/", "/view/", "/api/", "/open/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
-			pick("", "", "/", "/positions/", "/tiers.svg", "/heat.svg", "/values", "/tiers.csv", "/instructions", "/../..", "/ä")
+			pick("", "", "/", "/positions/", "/tiers.svg", "/heat.svg", "/tiers.csv", "/instructions", "/../..", "/ä")
 		query := ""
 		for range r.IntN(4) {
 			value := pick("", "0", "1,2", "a1-", "0x44", "#5", "1_X........", "State([2,2,0,2,2,0],0)", "X,O,.\n.,.,.", "WIN", "tie", "-1", "99999999999999999999")

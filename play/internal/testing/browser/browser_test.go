@@ -129,7 +129,7 @@ func TestBrowser(t *testing.T) {
 		tab.run(chromedp.KeyEvent("3"))
 		tab.wait(`document.querySelectorAll('#history .point').length === 5`)
 		tab.settle()
-		x, y := tab.middle(`#history .point:nth-of-type(2)`)
+		x, y := tab.middle(`#history tbody tr:nth-of-type(2) .point`)
 		tab.run(chromedp.MouseClickXY(x, y))
 		tab.wait(`location.search === '?moves=1' && document.querySelectorAll('.piece').length === 1`)
 		tab.run(chromedp.KeyEvent(kb.ArrowRight))
@@ -279,7 +279,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 		"mills/9?moves=a1,d2,d1,b2,g1xb2,f4,d3,d5", "dobutsu/regular?moves=Cb3b2,Ec1b2,C*a3", "quixo/4?moves=a1-a4,b1-a1,c1-d1,a2-a1", "teeko/standard?moves=c3,c4,d3,b3,d4"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
 		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "practice": solved + "?moves=0,0,3,1,2", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
-		"whole": table, "values": table + "/values", "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play"}
+		"whole": table, "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
 		pages[id] = "/play/" + game
@@ -472,7 +472,7 @@ func (t *tab) keep() {
 // table is under way.
 func (t *tab) settle() {
 	t.Helper()
-	t.wait(`!document.querySelector('#search') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search').textContent !== ''`)
+	t.wait(`!document.querySelector('#known') || / after \d+ move/.test(document.querySelector('#state').textContent) || document.body.dataset.mode === 'play' || document.querySelector('#search') !== null`)
 }
 
 // run does something in the page.

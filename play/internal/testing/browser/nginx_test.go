@@ -62,8 +62,6 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 	}
 	follow(`a[href*="play/connectn/4-4-3#"]`, "play/connectn/4-4-3")
 	follow(`a[href$="tables/connectn/4-4-3"]`, "tables/connectn/4-4-3")
-	follow(`a[href$="tables/connectn/4-4-3/values"]`, "tables/connectn/4-4-3/values")
-	follow(`header a[href$="tables/connectn/4-4-3"]`, "tables/connectn/4-4-3")
 	tab.visit(tab.text(`new URL(document.querySelector('a.node[href$="moves=2%2C1"]').getAttribute('href'), location)`))
 	tab.run(chromedp.KeyEvent("0"))
 	tab.wait(`location.pathname === '/games/play/connectn/4-4-3' && location.search === '?moves=2%2C1%2C0' && document.querySelectorAll('.piece').length === 3`)

@@ -67,7 +67,7 @@ func (t *tab) at(zone, utc string) {
 // right returns the answer to the puzzle on the page, and another move.
 func (t *tab) right() (right, wrong string) {
 	t.Helper()
-	right, wrong, _ = strings.Cut(t.eval(`(({ move, moves }) => move + ' ' + Object.keys(moves).find(name => name !== move))(await (await fetch(document.body.dataset.view + '/answer' + new URL(document.querySelector('#look').href).search)).json())`), " ")
+	right, wrong, _ = strings.Cut(t.eval(`(({ move, marks }) => move + ' ' + marks.find(({ name }) => name !== move).name)(await (await fetch(document.body.dataset.view + '/answer' + new URL(document.querySelector('#look').href).search)).json())`), " ")
 	return right, wrong
 }
 

@@ -250,10 +250,11 @@ func sample(t *testing.T, data string, n int) (all []looked) {
 
 // lookUp is a function for the page of a game that returns what a looked prints of positions.
 const lookUp = `async hashes => {
-  const found = [], text = w => w.value + w.remoteness;
+  const found = [];
   for (const h of hashes) {
     const v = await (await fetch(document.body.dataset.view + '?from=%23' + h)).json();
-    found.push([text(v.review.plies[0].worth), ...Object.entries(v.report?.moves ?? {}).map(([name, w]) => name + ' ' + text(w)).sort()].join(', '));
+    const [, value, end = 0] = v.over ? [0, { [['first', 'second'][v.turn]]: 'win', [['second', 'first'][v.turn]]: 'lose' }[/point (\w+)/.exec(v.review.history)[1]] ?? 'tie'] : /(win|lose|tie|draw)(?: in (\d+))?/.exec(v.report.known);
+    found.push([value + end, ...(v.marks ?? []).map(m => m.name + ' ' + m.value + (m.text.slice(1) || 0)).sort()].join(', '));
   }
   return found;
 }`

@@ -19,18 +19,16 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// unit is the number of bytes that a recorder notes together.
-const unit = 1 << 10
-
 // Record describes the table of a data directory, without Dir. It reads the table completely: if the
 // table is incomplete, damaged or larger than most bytes, it fails. The file system must stay open for Copy.
 func Record(ctx context.Context, fsys store.FS, data string, games game.Kinds, most int64) (t *Table, err error) {
-	r := &recorder{FS: fsys, read: make(map[string]map[int64]bool)}
-	opened, err := table.OpenFS(r, data, games.Parse)
+	opened, err := table.OpenFS(fsys, data, games.Parse)
+	if err == nil {
+		err = opened.Close()
+	}
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = cmp.Or(err, opened.Close()) }()
 	dir := path.Join(data, table.Dir)
 	seal, err := store.ReadSeal(fsys, dir)
 	if err != nil {
@@ -46,117 +44,52 @@ func Record(ctx context.Context, fsys store.FS, data string, games game.Kinds, m
 	if _, err := jobdir.Check(ctx, fsys, dir, seal.Game); err != nil {
 		return nil, err
 	}
-	return r.describe(opened, seal, data)
+	t = &Table{Game: seal.Game, Files: make(map[string]*File), fsys: fsys, data: data}
+	return t, t.record(seal, games)
 }
 
 // MaxSize is the number of bytes that all tables of a site can have: GitHub Pages has this limit.
 const MaxSize = 1e9
 
-// describe describes a table that the recorder has opened.
-func (r *recorder) describe(opened *table.Table, seal *store.Seal, data string) (t *Table, err error) {
-	t = &Table{Game: seal.Game, Files: make(map[string]*File), fsys: r.FS, data: data}
-	names := []string{path.Join(table.Dir, store.Success)}
+// unit is the number of bytes that record reads at a time, at least.
+const unit = 1 << 10
+
+// record opens the table and its files, and records what that reads.
+func (t *Table) record(seal *store.Seal, games game.Kinds) error {
+	success := path.Join(table.Dir, store.Success)
+	info, err := t.fsys.Stat(path.Join(t.data, success))
+	if err != nil {
+		return err
+	}
+	t.Files[success] = &File{Size: info.Size()}
 	for _, f := range seal.Files {
-		names = append(names, path.Join(table.Dir, f.Name))
+		t.Files[path.Join(table.Dir, f.Name)] = &File{Size: f.Length}
 	}
-	for _, name := range names {
-		if t.Files[name], err = r.file(path.Join(data, name)); err != nil {
-			return nil, err
-		}
-	}
-	clear(r.read)
-	for tier := range opened.Tiers() + 1 { // opens the files that are not open yet
-		if _, err := opened.Counts(tier); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range names {
-		f, err := r.file(path.Join(data, name))
+	parts := make(map[string][]Part)
+	get := func(name string, from, to, _ int64) ([]byte, error) {
+		in, err := t.fsys.Open(path.Join(t.data, name))
 		if err != nil {
 			return nil, err
 		}
-		if len(f.Parts) > 0 {
-			t.addIndex(f)
-			t.Files[name] = f
+		bytes := make([]byte, to-from)
+		if _, err = in.ReadAt(bytes, from); err == nil {
+			parts[name] = append(parts[name], Part{from, bytes})
+		}
+		return bytes, cmp.Or(err, in.Close())
+	}
+	opened, err := table.OpenFS(&remoteFS{table: t, get: get, chunk: unit, places: make(chan struct{}, 1)}, "", games.Parse)
+	if err != nil {
+		return err
+	}
+	for tier := range opened.Tiers() + 1 { // opens the files that are not open yet
+		if _, err := opened.Counts(tier); err != nil {
+			return errors.Join(err, opened.Close())
 		}
 	}
-	return t, nil
-}
-
-// addIndex moves the bytes of the parts of a file to the indexes.
-func (t *Table) addIndex(f *File) {
-	f.Index = t.Indexes
-	for i := range f.Parts {
-		t.indexes = append(t.indexes, f.Parts[i].Bytes...)
-		f.Parts[i].Bytes = nil
+	for name, all := range parts {
+		t.Files[name].Parts = all
 	}
-	t.Indexes = int64(len(t.indexes))
-}
-
-// A recorder is a file system that notes which units of its files are read.
-type recorder struct {
-	store.FS
-	read map[string]map[int64]bool // by path
-}
-
-// Open opens a file.
-func (r *recorder) Open(name string) (store.File, error) {
-	f, err := r.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if r.read[name] == nil {
-		r.read[name] = make(map[int64]bool)
-	}
-	return newSection(&noted{f, r.read[name]}, info, f.Close), nil
-}
-
-// noted is a file that notes what is read.
-type noted struct {
-	store.File
-	units map[int64]bool
-}
-
-// ReadAt reads bytes.
-func (n *noted) ReadAt(b []byte, at int64) (int, error) {
-	for i := at / unit; i*unit < at+int64(len(b)); i++ {
-		n.units[i] = true
-	}
-	return n.File.ReadAt(b, at)
-}
-
-// file returns a file with the units that were read.
-func (r *recorder) file(name string) (*File, error) {
-	in, err := r.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, err
-	}
-	f := &File{Size: info.Size()}
-	for at := int64(0); at < f.Size; at += unit {
-		if !r.read[name][at/unit] {
-			continue
-		}
-		bytes := make([]byte, min(unit, f.Size-at))
-		if _, err := in.ReadAt(bytes, at); err != nil {
-			return nil, err
-		}
-		if n := len(f.Parts) - 1; n >= 0 && f.Parts[n].At+f.Parts[n].Length == at {
-			f.Parts[n].Bytes = append(f.Parts[n].Bytes, bytes...)
-			f.Parts[n].Length += int64(len(bytes))
-		} else {
-			f.Parts = append(f.Parts, Part{at, int64(len(bytes)), bytes})
-		}
-	}
-	return f, nil
+	return opened.Close()
 }
 
 // Copy copies the table to a directory of this machine.
@@ -181,5 +114,5 @@ func (t *Table) Copy(dir string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, IndexFile), t.indexes, 0o666)
+	return nil
 }

@@ -1,6 +1,6 @@
 // Package remote reads the tables that are beside a site of static files, by requests of parts of their
-// files. What opening a table reads is recorded when the site is written, so that opening takes no request. A
-// look-up takes at most two: the index of a tier and a cell, or a page of an index and a block.
+// files. What opening a table and its files reads is recorded when the site is written, so that opening takes no
+// request. A look-up takes at most two: a page of an index and a block.
 package remote
 
 import (
@@ -21,35 +21,22 @@ type Table struct {
 	Dir   string           `json:"dir"` // the directory that takes its place, from the root of the site
 	Files map[string]*File `json:"files"`
 
-	// Indexes is the number of bytes of the file IndexFile in Dir: the parts of files that are opened when a
-	// look-up first needs them.
-	Indexes int64 `json:"indexes"`
-
-	// Where the table is, when it is recorded, and the content of IndexFile.
-	fsys    store.FS
-	data    string
-	indexes []byte
+	// Where the table is, when it is recorded.
+	fsys store.FS
+	data string
 }
-
-// IndexFile is the name of the file that a site adds to a table.
-const IndexFile = "indexes"
 
 // A File is a file of a table, by its path in the data directory.
 type File struct {
 	Size  int64  `json:"size"`
-	Parts []Part `json:"parts"` // that opening the table or the file reads
-	Index int64  `json:"index"` // offset of the parts in IndexFile, if their bytes are there
+	Parts []Part `json:"parts"` // that opening the table and the file reads
 }
 
 // A Part is consecutive bytes of a file.
 type Part struct {
-	At     int64  `json:"at"`
-	Length int64  `json:"length"`
-	Bytes  []byte `json:"bytes,omitempty"` // nil: they are in IndexFile
+	At    int64  `json:"at"`
+	Bytes []byte `json:"bytes"`
 }
-
-// has reports whether the part has the bytes from at to end.
-func (p Part) has(at, end int64) bool { return p.At <= at && end <= p.At+p.Length }
 
 // Size returns the number of bytes of all files.
 func (t *Table) Size() (all int64) {
@@ -64,7 +51,7 @@ func (t *Table) Size() (all int64) {
 type Get func(name string, from, to, size int64) ([]byte, error)
 
 const (
-	chunk  = 32 << 10 // bytes that are read at a time, at least; neighbouring positions are often in the same
+	chunk  = 32 << 10 // bytes that a browser reads at a time, at least; neighbouring positions are often in the same
 	recent = 256      // reads that are cached
 	atOnce = 6        // reads that are made at the same time: a browser has so many connections to a server
 )
@@ -72,13 +59,14 @@ const (
 // FS returns the data directory with the table as a file system, which reads what was not recorded by get. It
 // is safe for concurrent use.
 func (t *Table) FS(get Get) store.FS {
-	return &remoteFS{table: t, get: get, places: make(chan struct{}, atOnce)}
+	return &remoteFS{table: t, get: get, chunk: chunk, places: make(chan struct{}, atOnce)}
 }
 
 type remoteFS struct {
 	readOnly
 	table *Table
 	get   Get
+	chunk int64 // bytes that are read at a time, at least
 
 	places chan struct{} // has an element for each read that is being made
 
@@ -88,9 +76,9 @@ type remoteFS struct {
 
 // A read is a part that was read, or is being read, of the file of a name.
 type read struct {
-	name string
-	Part
-	bytes func() ([]byte, error) // waits for it
+	name     string
+	from, to int64
+	bytes    func() ([]byte, error) // waits for it
 }
 
 // file returns a file and its information.
@@ -107,7 +95,7 @@ func (r *remoteFS) Open(name string) (store.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSection(reader{r, f, path.Join(r.table.Dir, name)}, info, func() error { return nil }), nil
+	return section{io.NewSectionReader(reader{r, f, path.Join(r.table.Dir, name)}, 0, f.Size), info}, nil
 }
 
 // ReadDir lists a directory.
@@ -138,22 +126,18 @@ type reader struct {
 
 // ReadAt reads bytes that exist.
 func (r reader) ReadAt(b []byte, at int64) (int, error) {
-	name, size, end := r.name, r.file.Size, at+int64(len(b))
-	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, size)
-	if i := slices.IndexFunc(r.file.Parts, func(p Part) bool { return p.has(at, end) }); i >= 0 {
-		p := r.file.Parts[i]
-		if len(p.Bytes) > 0 {
+	end, size := at+int64(len(b)), r.file.Size
+	for _, p := range r.file.Parts {
+		if p.At <= at && end <= p.At+int64(len(p.Bytes)) {
 			return copy(b, p.Bytes[at-p.At:]), nil
 		}
-		// All parts of the file are read at once.
-		name, size, from = path.Join(r.fs.table.Dir, IndexFile), r.fs.table.Indexes, r.file.Index
-		at += from + lengths(r.file.Parts[:i]) - p.At
-		end, to = at+int64(len(b)), from+lengths(r.file.Parts)
 	}
-	found := r.fs.part(name, at, end, func() *read {
-		return &read{name, Part{At: from, Length: to - from}, sync.OnceValues(func() ([]byte, error) {
+	chunk := r.fs.chunk
+	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, size)
+	found := r.fs.part(r.name, at, end, func() *read {
+		return &read{r.name, from, to, sync.OnceValues(func() ([]byte, error) {
 			r.fs.places <- struct{}{}
-			bytes, err := r.fs.get(name, from, to, size)
+			bytes, err := r.fs.get(r.name, from, to, size)
 			<-r.fs.places
 			if err == nil && int64(len(bytes)) != to-from {
 				err = io.ErrUnexpectedEOF
@@ -168,22 +152,14 @@ func (r reader) ReadAt(b []byte, at int64) (int, error) {
 		r.fs.read = slices.DeleteFunc(r.fs.read, func(d *read) bool { return d == found })
 		return 0, err
 	}
-	return copy(b, bytes[at-found.At:]), nil
-}
-
-// lengths returns the number of bytes of parts.
-func lengths(parts []Part) (n int64) {
-	for _, p := range parts {
-		n += p.Length
-	}
-	return n
+	return copy(b, bytes[at-found.from:]), nil
 }
 
 // part returns the read that has the bytes from at to end of a file, or else a new one.
 func (r *remoteFS) part(name string, at, end int64, begin func() *read) *read {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.read, func(d *read) bool { return d.name == name && d.has(at, end) })
+	i := slices.IndexFunc(r.read, func(d *read) bool { return d.name == name && d.from <= at && end <= d.to })
 	if i >= 0 {
 		return r.read[i]
 	}
@@ -198,17 +174,11 @@ func (r *remoteFS) part(name string, at, end int64, begin func() *read) *read {
 // A section is an open file.
 type section struct {
 	*io.SectionReader
-	info  fs.FileInfo
-	close func() error
+	info fs.FileInfo
 }
 
-func newSection(r io.ReaderAt, info fs.FileInfo, close func() error) *section {
-	return &section{io.NewSectionReader(r, 0, info.Size()), info, close}
-}
-
-func (s *section) Stat() (fs.FileInfo, error) { return s.info, nil }
-
-func (s *section) Close() error { return s.close() }
+func (s section) Stat() (fs.FileInfo, error) { return s.info, nil }
+func (section) Close() error                 { return nil }
 
 // info is the information about a file.
 type info struct {

@@ -26,7 +26,7 @@ import (
 )
 
 // boards has a game of each method, with files that are not recorded completely.
-var boards = []string{"connectn width=5 height=4 connect=4", "mnk width=4 height=3 connect=4", "dodgem size=4"}
+var boards = []string{"connectn width=5 height=4 connect=4", "dodgem size=4"}
 
 // A server gives parts of the files of a site. It counts them, and changes them before it sends them.
 type server struct {

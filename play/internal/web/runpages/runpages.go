@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"math"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/engine/metrics"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -165,19 +162,14 @@ type (
 		*apiRun
 		Percent, Of string // the share that is done; the number of tiers
 		Facts       []fact
-		Picture     template.HTML
 		Steps, Jobs runTable
 	}
 	// A fact is a number of the run, with a link unless Link is "".
 	fact     struct{ Name, Text, Link string }
 	runTable struct {
 		Header []string
-		Rows   []runRow
-	}
-	// A runRow is a line of a table; its first cell is a link, if Link is not "".
-	runRow struct {
-		Name, Link string
-		Cells      []string
+		Rows   [][]string
+		Lines  []status.Line // of Rows
 	}
 )
 
@@ -188,7 +180,7 @@ func (a *apiRun) view() runView {
 	if r == nil {
 		return v
 	}
-	v.Facts, v.Picture = factsOf(a), foundPicture(a)
+	v.Facts = factsOf(a)
 	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
 	return v
 }
@@ -210,7 +202,7 @@ func factsOf(a *apiRun) (facts []fact) {
 		if e.Tracking != "" && r.Alive() {
 			text += fmt.Sprintf(": map %.0f%%, reduce %.0f%%", 100*e.Map, 100*e.Reduce)
 		}
-		facts = append(facts, fact{name, text, webLink(e.Tracking)})
+		facts = append(facts, fact{name, text, e.Tracking})
 	}
 	var sum status.Line
 	for _, l := range r.Steps() {
@@ -230,54 +222,10 @@ func factsOf(a *apiRun) (facts []fact) {
 	return facts
 }
 
-// webLink returns a URL from a journal if it is one of a web page, or else "".
-func webLink(address string) string {
-	if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		return address
-	}
-	return ""
-}
-
-// maxColumns is the number of columns of a picture that can be read.
-const maxColumns = 200
-
-// foundPicture returns a picture of the positions that were found in each tier, or by each pass;
-// "" if there are none.
-func foundPicture(a *apiRun) template.HTML {
-	first, last := math.MaxInt, a.Tiers-1
-	for _, r := range a.Journal.Found() {
-		first, last = min(first, r.Tier), max(last, r.Tier)
-	}
-	if first < 0 || first > last || last >= maxColumns {
-		return ""
-	}
-	found := make([]uint64, last+1)
-	for _, r := range a.Journal.Found() {
-		found[r.Tier] += r.Positions
-	}
-	c := chart.Columns{Title: "Positions found by tier", Subtitle: "On a logarithmic scale", Axis: "tier"}
-	if a.Tiers == 0 {
-		c.Title, c.Axis = "Positions found by pass", "pass"
-	}
-	var values []float64
-	for tier := first; tier <= last; tier++ {
-		c.Names = append(c.Names, strconv.Itoa(tier))
-		c.Texts = append(c.Texts, fmt.Sprintf("%s %d: %s", c.Axis, tier, numfmt.Count(found[tier], "position")))
-		values = append(values, float64(found[tier]))
-	}
-	c.Panels = []chart.Panel{{Series: []chart.Series{{Style: chart.Plain, Values: values}}}}
-	return template.HTML(chart.Inline(c))
-}
-
-// tableOf returns lines of jobs or steps as driver status prints them, with links to the pages
-// of the jobs.
+// tableOf returns lines of jobs or steps as driver status prints them.
 func tableOf(what string, lines []status.Line) runTable {
 	header, rows := status.Columns(what, lines)
-	t := runTable{Header: header}
-	for i, row := range rows {
-		t.Rows = append(t.Rows, runRow{row[0], webLink(lines[i].Tracking), row[1:]})
-	}
-	return t
+	return runTable{header, rows, lines}
 }
 
 // metrics implements /metrics: the runs as metrics for Prometheus.

@@ -19,7 +19,7 @@ export function edit(view, board, tools) {
     else [square.text, square.owner] = [text, owner || square.owner];
   };
   const show = () => {
-    const svg = draw({ ...view, picture, moves: [], last: [], over: null }, null, null);
+    const svg = draw({ ...view, picture, moves: [], last: [], over: null, marks: null, best: null });
     svg.setAttribute('role', 'group');
     svg.setAttribute('aria-label', 'Board editor');
     picture.rows.forEach((row, y) => row.forEach((square, x) => {

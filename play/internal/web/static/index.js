@@ -1,7 +1,7 @@
 import { draw } from './board.js';
 
 for (const place of document.querySelectorAll('[data-board]')) {
-  place.append(draw(JSON.parse(place.dataset.board), null, null, () => {}));
+  place.append(draw(JSON.parse(place.dataset.board), () => {}));
 }
 
 // The game of the day depends on the visitor's date alone, whatever the time zone. The factor is prime, so in as many days as

@@ -1,6 +1,6 @@
-// What the pages of plays and puzzles share: requests, clicks on the board, and lists of the moves of a position with their
-// values, and of those of a line, whose pieces the board shows.
-import { el, glyph, has, meant } from './board.js';
+// What the pages of plays and puzzles share: requests, clicks on the board, and lists of moves without a square, and of those of a
+// line, whose pieces the board shows.
+import { has, meant } from './board.js';
 
 const chooser = document.getElementById('chooser');
 
@@ -63,19 +63,14 @@ export function listSteps({ title, plies, made }, stepTo) {
   if (now) steps.scrollLeft = now.offsetLeft - steps.offsetLeft - steps.clientWidth / 2;
 }
 
-// listMoves lists the moves of a report, the best first.
-export function listMoves(report, choose, refute) {
-  const table = document.getElementById('moves'), most = Math.max(10, ...Object.values(report.moves).map(w => Math.abs(w?.score ?? 0)));
-  const label = b => b.ariaLabel ?? b.textContent, focused = table.contains(document.activeElement) ? label(document.activeElement) : '';
-  table.tBodies[0].replaceChildren(...report.order.map(name => {
-    const w = report.moves[name], tr = document.createElement('tr'), result = document.createElement('span');
-    result.append(w?.value ? glyph[w.value] : w ? bar(w.score ?? 0, most) : '?', w ? ` ${w.word}` : '', name === report.best ? ' ★' : '');
-    for (const content of [button(name, () => choose(name)), result, w?.value && w.value !== 'draw' && !w.open ? w.remoteness : '',
-      w?.value === 'lose' ? button('Refute', () => refute(name), `Refute ${name}`) : '']) tr.insertCell().append(content);
-    tr.cells[1].className = w?.value ?? '';
-    return tr;
-  }));
-  if (focused) [...table.querySelectorAll('button')].find(b => label(b) === focused)?.focus();
+// put shows HTML in an element, unless it shows it already. A button that has the focus keeps it.
+export function put(id, html) {
+  const place = document.getElementById(id), label = b => b.ariaLabel ?? b.textContent;
+  unless(id, html, () => {
+    const focused = place.contains(document.activeElement) && label(document.activeElement);
+    place.innerHTML = html;
+    if (focused) [...place.querySelectorAll('button')].find(b => label(b) === focused)?.focus();
+  });
 }
 
 // listPasses lists the moves that no square of the board means.
@@ -83,15 +78,6 @@ export function listPasses(moves, choose) {
   const passes = document.getElementById('passes'), names = moves.filter(m => !m.label && !m.squares.length).map(m => m.name);
   passes.hidden = !names.length;
   unless('passes', names.join(), () => passes.replaceChildren(...names.map(name => button(capital(name), () => choose(name)))));
-}
-
-// listMistakes lists the mistakes of a review.
-export function listMistakes(mistakes, go, refute) {
-  unless('mistakes', JSON.stringify(mistakes), () => document.getElementById('mistakes').replaceChildren(...mistakes.map(({ ply, move, text }) => {
-    const li = document.createElement('li');
-    li.append(button(`Move ${ply + 1}`, () => go(ply)), ` ${text} `, button('Refute', () => refute(ply, move), `Refute move ${ply + 1}`));
-    return li;
-  })));
 }
 
 // pick takes a click on a square that can mean the moves of these names, after other clicks. If they mean one move, it is played; if no
@@ -130,11 +116,3 @@ chooser.addEventListener('keydown', e => {
   chooser.hidden = true;
   document.querySelector('#board [tabindex="0"]')?.focus();
 });
-
-// bar draws an evaluation: to the right if it is good for the player to move.
-function bar(score, most) {
-  const width = 50 * Math.abs(score) / most;
-  return el('svg', { class: 'bar', viewBox: '-51 0 102 12', 'aria-hidden': true },
-    el('rect', { x: score < 0 ? -width : 0, y: 2, width, height: 8, class: score < 0 ? 'lose' : 'win' }),
-    el('line', { x1: 0, x2: 0, y1: 0, y2: 12 }));
-}

@@ -1,10 +1,9 @@
 // The page on which people play, and look at the values of positions. A request has the whole game and what is done with it; the
 // answer has the game after that, and what is shown of it.
-import { draw as drawBoard, glyph, replace } from './board.js';
+import { draw, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
-import { draw as drawHistory } from './history.js';
-import { capital, fetched, listMistakes, listMoves, listPasses, listSteps, onBoard, pick, said, say } from './lists.js';
+import { capital, fetched, listPasses, listSteps, onBoard, pick, put, said, say } from './lists.js';
 import { levelOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
@@ -12,7 +11,7 @@ const base = document.body.dataset.view;
 
 let game = { rival: 'regular', mode: location.hash === '#play' ? 'play' : '' }; // the parameters of a request that describe the game
 let pending = []; // what was done since, for which there is no answer yet
-let view = null, report = null, source = null, timer = 0; // view is the last answer
+let view = null, source = null, timer = 0; // view is the last answer
 let turn = 0, shown = 0; // the numbers of the latest request and of the one whose answer is shown: no earlier answer changes the page
 let played = false, thinking = false; // a move was made on this page; a machine chooses one
 let clicks = []; // the squares that were clicked, while they can mean several moves
@@ -94,7 +93,7 @@ function show(next, push) {
   const named = new URLSearchParams(location.search), hash = next.game.mode ? '#play' : '';
   next.since = view?.text === next.text ? view.since : performance.now();
   if (reviewing && whole(game) !== whole(next.game)) endReview();
-  [view, game, report, shown] = [next, next.game, next.report, turn];
+  [view, game, shown] = [next, next.game, turn];
   [line, clicks, editing] = [null, [], null];
   $('chooser').hidden = true;
   const q = new URLSearchParams(['from', 'moves'].filter(name => game[name]).map(name => [name, game[name]]));
@@ -114,7 +113,7 @@ function follow() {
   const person = game.seats.split(',')[view.turn] === 'person';
   thinking = view.thinking;
   clock.run(view.over || game.later || game.paused || game.practice || !played && person ? -1 : view.turn);
-  if (report && !report.done) analyse(turn);
+  if (!view.done) analyse(turn);
   if (thinking) machine(turn);
 }
 
@@ -127,9 +126,7 @@ function analyse(mine) {
   const events = source = new EventSource(`${base}/analysis?${query()}`);
   events.addEventListener('report', e => {
     if (mine !== turn) return;
-    report = JSON.parse(e.data);
-    view.practice = report.practice;
-    if (report.worth?.value) view.review.plies[view.made].worth = report.worth;
+    Object.assign(view, JSON.parse(e.data));
     if (!pressed) render();
   });
   for (const end of ['end', 'error']) events.addEventListener(end, () => events.close());
@@ -180,13 +177,13 @@ async function go(made) {
 }
 
 function render() {
-  const { over, practice } = view, values = report && !line?.made && (!practice || practice.right);
+  const { over, practice } = view, marks = line?.made ? null : view.marks;
   document.body.dataset.mode = practice ? 'practice' : game.mode ?? 'analyse';
   $('playing').setAttribute('aria-pressed', game.mode === 'play');
   $('analysing').setAttribute('aria-pressed', !game.mode);
   if (!editing) {
-    const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, threats: settings.threats && values ? view.threats : null };
-    replace($('board'), drawBoard(drawn, values ? report.moves : null, values ? report.best : view.hint, line?.made ? closeLine : choose));
+    const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, marks, best: marks ? view.best : view.hint, threats: settings.threats && marks ? view.threats : null };
+    replace($('board'), draw(drawn, line?.made ? closeLine : choose));
   }
   const owned = view.look.pieces?.['*'] !== 'number' && [...view.look.place ?? [], ...view.picture.rows.flat()].some(square => square.owner); // pieces have colours
   view.players.forEach((name, i) => {
@@ -199,24 +196,18 @@ function render() {
   $('edit').setAttribute('aria-expanded', editing !== null);
   $('state').textContent = line?.made ? said(view, line) : view.said;
   for (const id of ['undo', 'redo', 'hint', 'resign', 'swap']) $(id).disabled = !view.can.includes(id);
-  $('best').disabled = !report?.best;
+  $('best').disabled = !view.best;
   $('pause').hidden = !view.can.includes('pause');
   $('pause').setAttribute('aria-pressed', view.waits);
   $('threats').hidden = !view.threats || Boolean(over);
   for (const id of Object.keys(settings)) $(id).setAttribute('aria-pressed', settings[id]);
-  $('worth').className = report?.worth?.value ?? '';
-  $('worth').textContent = over || `${glyph[report?.worth?.value] ?? ''} ${report?.said ?? ''}`;
-  $('search').textContent = report?.source ?? '';
+  for (const [id, html] of Object.entries({ ...view.report, ...view.review })) put(id, html);
   $('line').hidden = Boolean(over || practice && !line);
-  listSteps(line ?? { title: 'Best play', plies: (report?.line ?? []).map(move => ({ move })), made: 0 }, stepTo);
+  listSteps(line ?? { title: 'Best play', plies: (view.line ?? []).map(move => ({ move })), made: 0 }, stepTo);
   $('close').hidden = !line;
-  if (report) {
-    listMoves(report, name => choose([name]), name => refute(view.made, name));
-    $('summary').textContent = report.summary;
-  }
   $('choices').hidden = Boolean(over);
   $('ended').hidden = !over || !view.made;
-  if (view.review) renderReview();
+  renderReview();
   $('practice').hidden = !practice;
   if (practice) renderPractice(practice);
   renderClocks();
@@ -236,7 +227,7 @@ async function showLine(title, names, made, ...best) {
 
 // stepTo shows the line after so many moves.
 function stepTo(made) {
-  if (!line) return report?.line.length ? showLine('Best play', report.line, made) : undefined;
+  if (!line) return view.line?.length ? showLine('Best play', view.line, made) : undefined;
   line.made = Math.max(0, Math.min(made, line.plies.length));
   render();
 }
@@ -255,38 +246,35 @@ async function refute(made, name) {
   if (ready()) showLine(`Refutation of ${name}`, [name], Infinity, ['best', 1]);
 }
 
-// renderReview shows the values of the play, and lists its mistakes.
 let reviewed = null; // the play of the last review by search
 function renderReview() {
-  const { review } = view;
-  $('history').replaceChildren(drawHistory(view, go));
-  $('review').hidden = !review.open;
+  $('review').hidden = !view.open;
   $('review').disabled = reviewing !== null;
-  $('practise').hidden = reviewing !== null || !review.practise;
-  if (!reviewing) {
-    $('review').textContent = reviewed === whole(game) ? 'Search longer' : 'Review by search';
-    $('judged').textContent = review.judged;
-  }
-  listMistakes(review.mistakes, go, refute);
+  $('practise').hidden = reviewing !== null || !view.practise;
+  if (reviewing) return;
+  $('review').textContent = reviewed === whole(game) ? 'Search longer' : 'Review by search';
+  $('judged').textContent = view.judged;
 }
+
+$('analysis').addEventListener('click', e => {
+  const { go: made, move, refute: name } = e.target.closest('[data-go], [data-move], [data-refute]')?.dataset ?? {};
+  if (name) refute(Number(made ?? view.made), name);
+  else if (made) go(Number(made));
+  else if (move) choose([move]);
+});
 
 // The server finds the values of all positions of the play.
 on('review', () => {
   source?.close(); // its search would slow the review down
   const events = reviewing = new EventSource(`${base}/review?${query()}`);
-  const progress = (done, of) => { $('judged').textContent = `${done} of ${of} positions are solved; the search goes on …`; };
-  progress(view.review.plies.filter(p => p.worth?.value).length, view.review.plies.length);
   reviewed = whole(game);
   renderReview();
   events.addEventListener('review', e => {
     if (shown !== turn || editing || view.practice) return;
-    view.review = JSON.parse(e.data);
+    Object.assign(view, JSON.parse(e.data));
     if (!pressed) render();
   });
-  events.addEventListener('progress', e => {
-    const { done, of } = JSON.parse(e.data);
-    progress(done, of);
-  });
+  events.addEventListener('progress', e => { $('judged').textContent = JSON.parse(e.data); });
   for (const end of ['end', 'error']) {
     events.addEventListener(end, () => {
       endReview();
@@ -300,9 +288,9 @@ function endReview() {
   reviewing = null;
 }
 
-function renderPractice({ asked, over, known, right, tried }) {
+function renderPractice({ asked, over, right, wrong }) {
   if ($('asked').textContent !== asked) $('asked').textContent = asked;
-  $('why-wrong').hidden = over || !tried || !known || right;
+  $('why-wrong').hidden = !wrong;
   $('next').hidden = over;
   $('next').textContent = right ? 'Next' : 'Skip';
   $('stop').textContent = over ? 'Close' : 'Stop';
@@ -318,7 +306,7 @@ async function practise(action) {
 async function stopPractice() { if (await act('stop')) $('practise').focus(); }
 
 on('practise', () => practise('practise'));
-on('why-wrong', () => refute(view.made, view.practice.tried));
+on('why-wrong', () => refute(view.made, view.practice.wrong));
 on('next', () => practise('next'));
 on('stop', stopPractice);
 
@@ -375,7 +363,7 @@ function another(...actions) {
 }
 on('restart', () => another('new'));
 on('again', () => another('play', 'new'));
-on('best', () => { if (report?.best) choose([report.best]); });
+on('best', () => { if (view.best) choose([view.best]); });
 on('resign', async () => { if (ready() && await act('resign')) $('why').focus(); });
 on('pause', () => act(view.waits ? 'resume' : 'pause'));
 for (const id of Object.keys(settings)) {

@@ -8,7 +8,7 @@ const { view: base, root } = document.body.dataset;
 const seen = []; // IDs of the puzzles of this visit
 const mostSeen = 300; // that a request names
 let grade = 'easy', asked = 0; // the grade chosen last; the number of the latest request
-let current = null; // the puzzle: as the server sends it, with its play, its key as a puzzle of the day, and the values of its moves after it is solved
+let current = null; // the puzzle: as the server sends it, with its play, its key as a puzzle of the day, and the marks of its moves after it is solved
 let clicks = []; // the squares that were clicked, while they can mean several moves
 
 // get returns an answer of the server; null after an error, which the page shows, or if the page has asked for more since.
@@ -59,7 +59,7 @@ async function answer(move) {
   const nth = tries.includes(move) ? `, try ${tries.length + 1}` : ''; // the words differ, so that a screen reader says them again
   tries.push(move);
   answered(puzzle.play, right, puzzle.daily);
-  puzzle.solved = found.right ? found.moves : null;
+  puzzle.solved = found.right ? found.marks : null;
   const due = load().mistakes[`${game}?${puzzle.play}`]?.due;
   const again = puzzle.solved && due ? ` It comes again on ${due}.` : '';
   $('asked').textContent = `${!move ? 'The answer is' : `${right ? 'Right' : 'Wrong'}${nth}:`} ${found.text}.${right || !move ? again : ' Try another move.'}`;
@@ -71,7 +71,7 @@ function render() {
     const { view, task, solved } = current;
     const level = current.grade ? ` (grade ${current.grade} of 10)` : '';
     if ($('state').textContent !== `${capital(task)}${level}.`) $('state').textContent = `${capital(task)}${level}.`;
-    replace($('board'), draw({ ...view, clicks, threats: null }, solved, null, choose));
+    replace($('board'), draw({ ...view, clicks, threats: null, marks: solved }, choose));
     const lost = solved && document.activeElement === $('solution');
     $('solution').hidden = solved !== null;
     if (lost) ($('another') ?? $('look')).focus();

@@ -142,11 +142,11 @@ export function saveGame(view) {
   saveMistakes(view);
 }
 
-// saveMistakes saves the mistakes that the review of a view has, if its play is a game that is saved.
-export function saveMistakes({ game: { from, moves, later }, review }) {
+// saveMistakes saves the mistakes of a view, if its play is a game that is saved.
+export function saveMistakes({ game: { from, moves, later }, mistakes: found }) {
   const play = { from, moves: [moves, later].filter(Boolean).join() };
   change(({ games, mistakes }) => {
     const side = games.findLast(g => g.game === game && g.play === playOf(play))?.side;
-    review.plies.flatMap((p, i) => p.turn === side && p.mistake ? [i] : []).slice(0, most).forEach(i => { mistakes[`${game}?${playOf(play, i)}`] ??= wrong(); });
+    found.filter(([, of]) => of === side).slice(0, most).forEach(([ply]) => { mistakes[`${game}?${playOf(play, ply)}`] ??= wrong(); });
   });
 }

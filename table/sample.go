@@ -29,76 +29,77 @@ import (
 const mostPlaces = 4 << 20
 
 // Sample returns n random positions of a selection, all if there are fewer, in a batch for each tier, in the order of keys. All
-// positions have the same probability. The same seed gives the same positions. If reading all positions costs less than drawing
-// some, or the number of those that are wanted is not known, Sample reads all.
+// positions have the same probability. The same seed gives the same positions. Where reading all positions costs less than
+// drawing some, or the number of those that are wanted is not known, Sample reads all.
 func (t *Table) Sample(ctx context.Context, n, seed uint64, of Selection) ([]Batch, error) {
 	_, symmetric := t.g.(game.Symmetric)
 	_, mirrored := t.g.(game.Mirrored)
-	if !(of.Images && symmetric || of.Canonical && mirrored) {
-		picked, ok, err := t.drawSample(ctx, n, seed, of)
-		if ok || err != nil {
-			return picked, explain(t.g, err)
-		}
+	if of.Images && symmetric || of.Canonical && mirrored {
+		return t.readSample(ctx, n, seed, of)
 	}
-	return t.readSample(ctx, n, seed, of)
-}
-
-// drawSample is Sample without images. ok is false if reading all positions costs less.
-func (t *Table) drawSample(ctx context.Context, n, seed uint64, of Selection) (picked []Batch, ok bool, err error) {
-	type stratum struct {
-		*bounded
-		tier  int
-		count uint64 // number of wanted positions
-	}
-	var strata []stratum
-	var all, ranges uint64
-	var places float64 // number of places to draw
-	tier := 0
 	parts, err := t.parts()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	var strata []stratum
+	var all uint64
 	for _, part := range parts {
 		for i, f := range part.Files {
-			var count uint64
+			s := stratum{part, i, len(strata), all, 0}
 			for v, n := range f.Counts {
-				if of.value(v) {
-					count += n
+				if of.tier(s.tier) && of.value(v) {
+					s.count += n
 				}
 			}
-			if of.tier(tier) && count > 0 {
-				file, err := part.bounded(i)
-				if err != nil {
-					return nil, false, err
-				}
-				strata = append(strata, stratum{file, tier, count})
-				all += count
-				places += float64(file.places())
-				ranges += uint64(file.end - file.first)
-			}
-			tier++
+			strata, all = append(strata, s), all+s.count
 		}
 	}
-	if places *= float64(n) / float64(all); 4*n > all || places > max(float64(ranges), mostPlaces) {
-		return nil, false, nil
+	if 4*n > all {
+		return t.readSample(ctx, n, seed, of)
 	}
 	pick := newSample(all, n, seed)
-	var first uint64
-	for _, f := range strata {
-		ranges, err := f.draw(ctx, pick.among(first, first+f.count), f.count, pick.random(first), of.value)
+	var picked []Batch
+	for _, s := range strata {
+		batches, err := t.sampleTier(ctx, &s, pick, of)
 		if err != nil {
-			return nil, false, err
+			return nil, explain(t.g, err)
 		}
-		first += f.count
-		var tier []one
-		for _, d := range ranges {
-			for i, p := range d.positions {
-				tier = append(tier, one{position: p, value: d.values[i], tier: f.tier})
-			}
-		}
-		picked = append(picked, batchesOf(tier)...)
+		picked = append(picked, batches...)
 	}
-	return picked, true, nil
+	return picked, nil
+}
+
+// A stratum is the wanted positions of a tier.
+type stratum struct {
+	part         rulesPart
+	file         int // of the part
+	tier         int
+	first, count uint64 // the number of the first one among all of a sample, and how many they are
+}
+
+// sampleTier returns the positions of a sample that are in a stratum.
+func (t *Table) sampleTier(ctx context.Context, s *stratum, pick *sample, of Selection) ([]Batch, error) {
+	n := pick.among(s.first, s.first+s.count)
+	if n == 0 {
+		return nil, nil
+	}
+	file, err := s.part.bounded(s.file)
+	if err != nil {
+		return nil, err
+	}
+	places := float64(file.places()) * float64(n) / float64(s.count) // to draw
+	if 4*n > s.count || places > float64(max(file.end-file.first, mostPlaces)) {
+		of.Tier = func(tier int) bool { return tier == s.tier }
+		return t.readSample(ctx, n, pick.seed, of)
+	}
+	ranges, err := file.draw(ctx, n, s.count, pick.random(s.first), of.value)
+	var found []one
+	for _, d := range ranges {
+		for i, p := range d.positions {
+			found = append(found, one{position: p, value: d.values[i], tier: s.tier})
+		}
+	}
+	return batchesOf(found), err
 }
 
 // readSample is Sample, and reads all positions: it returns those with the lowest orders.

@@ -3,13 +3,11 @@
 package accuracy
 
 import (
-	"context"
 	"math/rand/v2"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
-	"github.com/treereduce/treereduce/table"
 )
 
 // maxTries is the number of random games in a row without a new position after which FromGames ends.
@@ -40,18 +38,4 @@ func FromGames(g game.Game, n int, seed uint64) (drawn []*player.History) {
 		}
 	}
 	return drawn
-}
-
-// Draw draws at most n positions with wanted values from a tier, all with the same probability, in random order.
-func Draw(ctx context.Context, t *table.Table, tier, n int, random *rand.Rand, wanted func(game.Value) bool) ([]game.Position, error) {
-	batches, err := t.Sample(ctx, uint64(n), random.Uint64(), table.Selection{Tier: func(of int) bool { return of == tier }, Value: wanted})
-	if err != nil {
-		return nil, err
-	}
-	var positions []game.Position
-	for _, b := range batches {
-		positions = append(positions, b.Positions...)
-	}
-	random.Shuffle(len(positions), func(i, j int) { positions[i], positions[j] = positions[j], positions[i] })
-	return positions, nil
 }

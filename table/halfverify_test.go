@@ -160,7 +160,7 @@ func TestWhole(t *testing.T) {
 		}
 		picked := make(map[game.Position]bool)
 		for tier, part := range must.Get(tab.Parts())(t) {
-			picker := part.Picker(0)
+			pick := part.Picker(0)
 			for i := range part.Len {
 				_, most, err := part.Range(i)
 				must.OK(t, err)
@@ -169,7 +169,7 @@ func TestWhole(t *testing.T) {
 					numbers = append(numbers, n)
 				}
 				of := make(map[uint64]game.Position)
-				must.OK(t, picker.Pick(i, numbers, func(i int, p game.Position, v game.Value) {
+				must.OK(t, pick(i, numbers, func(i int, p game.Position, v game.Value) {
 					if want, ok := right[p]; !ok || v != want || g.Tier(p) != tier || picked[p] {
 						t.Errorf("%s: number %d of range %d of tier %d is %d: %v, want %v, %t", g.Spec(), i, i, tier, p, v, want, ok)
 					}
@@ -180,7 +180,7 @@ func TestWhole(t *testing.T) {
 					for n := 1; n < most; n += step {
 						some = append(some, uint64(n))
 					}
-					must.OK(t, picker.Pick(i, some, func(i int, p game.Position, _ game.Value) {
+					must.OK(t, pick(i, some, func(i int, p game.Position, _ game.Value) {
 						if of[some[i]] != p {
 							t.Errorf("%s: number %d is %d, or %d among others", g.Spec(), some[i], of[some[i]], p)
 						}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/numfmt"
 )
@@ -50,10 +51,26 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 		return 0, 0, err
 	}
 	parts, err := t.parts()
-	if err == nil {
-		checked, all, err = r.run(ctx, &plainRules{Game: t.g, values: t.g.Values(), cyclic: !game.IsAcyclic(t.g), most: game.MostRemoteness(t.g)}, parts)
+	if err != nil {
+		return 0, 0, explain(t.g, err)
 	}
-	return checked, all, explain(t.g, err)
+	for _, part := range parts {
+		all += part.total()
+	}
+	c := &rulesCheck{
+		g:     &plainRules{Game: t.g, values: t.g.Values(), cyclic: !game.IsAcyclic(t.g), most: game.MostRemoteness(t.g)},
+		total: all, report: r.Report,
+	}
+	if r.Sample > 0 && r.Sample <= all/2 {
+		c.total = r.Sample
+		err = c.sample(ctx, t, r.Seed)
+	} else {
+		err = c.run(ctx, parts)
+	}
+	if err != nil {
+		return 0, 0, explain(t.g, err)
+	}
+	return c.total, all, nil
 }
 
 // plainRules contains the rules by which values are checked.
@@ -114,15 +131,7 @@ func (t *Table) parts() (parts []rulesPart, err error) {
 }
 
 // run checks the parts, one after the other.
-func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (checked, all uint64, err error) {
-	for _, part := range parts {
-		all += part.total()
-	}
-	c := &rulesCheck{g: g, report: r.Report, total: all}
-	if r.Sample > 0 && r.Sample <= all/2 {
-		c.total = r.Sample
-		return c.total, all, c.sample(ctx, parts, all, r.Seed)
-	}
+func (c *rulesCheck) run(ctx context.Context, parts []rulesPart) error {
 	reached, err := newReached(parts[0]) // marks made by the moves of the previous part
 	for i, part := range parts {
 		if err == nil {
@@ -137,7 +146,7 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 		}
 		switch {
 		case err != nil:
-		case part.Own && g.cyclic:
+		case part.Own && c.g.cyclic:
 			err = c.reach(ctx, part, marks)
 		default:
 			err = c.positions(ctx, part, marks)
@@ -146,35 +155,39 @@ func (r Rules) run(ctx context.Context, g *plainRules, parts []rulesPart) (check
 			err = c.checkReachable(ctx, part, marks)
 		}
 		if err != nil {
-			return 0, 0, err
+			return err
 		}
 		reached, parts[i] = marks, rulesPart{} // what the part has cached is garbage now
 	}
-	return c.total, all, nil
+	return nil
 }
 
 // sample checks a random sample of all positions.
-func (c *rulesCheck) sample(ctx context.Context, parts []rulesPart, all, seed uint64) error {
-	s := newSample(all, c.total, seed)
-	var first uint64
-	for _, part := range parts {
-		for i, f := range part.Files {
-			n := Counts(f.Counts).Total()
-			file, err := part.bounded(i)
-			if err != nil {
-				return err
-			}
-			of, err := file.draw(ctx, s.among(first, first+n), n, s.random(first), nil)
-			if err != nil {
-				return err
-			}
-			first += n
-			if err := c.picked(ctx, part, of); err != nil {
-				return err
-			}
+func (c *rulesCheck) sample(ctx context.Context, t *Table, seed uint64) error {
+	sample, err := t.Sample(ctx, c.total, seed, Selection{})
+	for _, b := range sample {
+		if err != nil {
+			return err
 		}
+		n := (len(b.Positions) + rulesEvery - 1) / rulesEvery
+		err = parallel.All(ctx, n, func() func(int) error {
+			one := newRulesPosition(c.g, lookedUp{t})
+			return func(i int) error {
+				from := i * rulesEvery
+				return c.check(ctx, one, min(rulesEvery, len(b.Positions)-from), 1, func(i int) (game.Position, game.Value) { return b.Positions[from+i], b.Values[from+i] })
+			}
+		})
 	}
-	return nil
+	return err
+}
+
+// lookedUp finds positions by look-ups.
+type lookedUp struct{ *Table }
+
+// Find looks up a position. It returns no range.
+func (t lookedUp) Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
+	v, ok, err = t.method.Lookup(p)
+	return 0, 0, v, ok, err
 }
 
 // total returns the number of positions, as recorded in the files.
@@ -334,16 +347,6 @@ func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlo
 			return err
 		}
 	}
-}
-
-// picked checks positions of a part that were drawn together with their values.
-func (c *rulesCheck) picked(ctx context.Context, part rulesPart, of []drawn) error {
-	return part.pickEach(ctx, of, func(picker stored.Picker) func(drawn) error {
-		one := newRulesPosition(c.g, picker)
-		return func(d drawn) error {
-			return c.check(ctx, one, len(d.positions), 1, func(i int) (game.Position, game.Value) { return d.positions[i], d.values[i] })
-		}
-	})
 }
 
 // check checks the positions at(0) to at(n-1), and reports the progress; each counts the given

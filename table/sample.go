@@ -92,12 +92,9 @@ func (t *Table) sampleTier(ctx context.Context, s *stratum, pick *sample, of Sel
 		of.Tier = func(tier int) bool { return tier == s.tier }
 		return t.readSample(ctx, n, pick.seed, of)
 	}
-	ranges, err := file.draw(ctx, n, s.count, pick.random(s.first), of.value)
-	var found []one
-	for _, d := range ranges {
-		for i, p := range d.positions {
-			found = append(found, one{position: p, value: d.values[i], tier: s.tier})
-		}
+	found, err := file.draw(ctx, n, s.count, pick.random(s.first), of.value)
+	for i := range found {
+		found[i].tier = s.tier
 	}
 	return batchesOf(found), err
 }
@@ -190,14 +187,11 @@ const drawRounds = 1000
 // sparse ranges is needed.
 const sparse = 2
 
-// drawn contains the positions of a range that were drawn.
+// drawn contains the places of a range that were drawn.
 type drawn struct {
 	i       int      // index of the range in its part
 	numbers []uint64 // of positions in the range, ascending
 	place   uint64   // the first place of the range
-
-	positions []game.Position // the positions of these numbers
-	values    []game.Value
 }
 
 // each calls do for the given ranges of a part, nil for all, on all cores, with the slots of all stored positions of
@@ -222,15 +216,6 @@ func (part rulesPart) each(ctx context.Context, of []int, newDo func(stored.Read
 			}
 			return do(i, rng, slots)
 		}
-	})
-}
-
-// pickEach calls do for the given ranges of a part, on all cores.
-func (part rulesPart) pickEach(ctx context.Context, of []drawn, newDo func(stored.Picker) func(d drawn) error) error {
-	ahead := part.ahead(len(of))
-	return parallel.All(ctx, len(of), func() func(int) error {
-		do := newDo(part.Picker(ahead))
-		return func(i int) error { return do(of[i]) }
 	})
 }
 
@@ -301,55 +286,11 @@ func (b *bounded) group(places []uint64) (ranges []drawn, err error) {
 	return ranges, nil
 }
 
-// draw draws n of the positions of the file whose values are wanted; a nil wanted accepts all
-// values. all is the number of these positions.
-func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]drawn, error) {
-	if n == 0 {
-		return nil, nil
-	}
-	taken, err := b.taken(ctx, n, all, random, wanted)
-	if err != nil {
-		return nil, err
-	}
-	if taken == nil && n > 0 {
-		return nil, stored.NoCounts(b.name)
-	}
-	places := make([]uint64, len(taken))
-	for i, t := range taken {
-		places[i] = t.place
-	}
-	ranges, err := b.group(places)
-	if err != nil {
-		return nil, err
-	}
-	for i := range ranges {
-		d := &ranges[i]
-		for _, t := range taken[:len(d.numbers)] {
-			d.positions, d.values = append(d.positions, t.position), append(d.values, t.value)
-		}
-		taken = taken[len(d.numbers):]
-	}
-	return ranges, nil
-}
-
-// A place is a place that was drawn, with its position.
-type place struct {
-	place    uint64
-	position game.Position
-	value    game.Value
-	has      bool
-}
-
-// taken draws n of all places with wanted positions, in ascending order. It returns nil if it
-// does not find n.
-func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) ([]place, error) {
+// draw draws n of the positions of the file whose values are wanted. all is the number of these positions.
+func (b *bounded) draw(ctx context.Context, n, all uint64, random *rand.Rand, wanted func(game.Value) bool) (taken []one, err error) {
 	sum := b.places()
-	if sum == 0 {
-		return nil, nil
-	}
-	var taken []place
 	var tried []uint64 // ascending
-	for range drawRounds {
+	for round := 0; sum > 0 && round < drawRounds; round++ {
 		want := int(float64(n-uint64(len(taken)))*float64(sum)/float64(all)) + 1
 		places := make([]uint64, want)
 		for i := range places {
@@ -360,32 +301,38 @@ func (b *bounded) taken(ctx context.Context, n, all uint64, random *rand.Rand, w
 			_, again := slices.BinarySearch(tried, place)
 			return again
 		})
-		found := make([]place, len(places))
 		groups, err := b.group(places)
 		if err != nil {
 			return nil, err
 		}
-		if err := b.pickEach(ctx, groups, func(picker stored.Picker) func(drawn) error {
-			return func(d drawn) error {
+		found, has := make([]one, len(places)), make([]bool, len(places))
+		if err := parallel.All(ctx, len(groups), func() func(int) error {
+			pick := b.Picker(b.ahead(len(groups)))
+			return func(i int) error {
+				d := &groups[i]
 				at, _ := slices.BinarySearch(places, d.place+d.numbers[0])
-				return picker.Pick(d.i, d.numbers, func(i int, p game.Position, v game.Value) {
-					found[at+i] = place{d.place + d.numbers[i], p, v, wanted == nil || wanted(v)}
+				return pick(d.i, d.numbers, func(i int, p game.Position, v game.Value) {
+					found[at+i], has[at+i] = one{position: p, value: v}, wanted(v)
 				})
 			}
 		}); err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found, func(p place) bool { return !p.has })
-		if missing := int(n) - len(taken); len(found) >= missing { // drop the surplus at random
-			random.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
-			taken = append(taken, found[:missing]...)
-			sort.Slice(taken, func(i, j int) bool { return taken[i].place < taken[j].place })
-			return taken, nil
+		before := len(taken)
+		for i, one := range found {
+			if has[i] {
+				taken = append(taken, one)
+			}
 		}
-		taken, tried = append(taken, found...), append(tried, places...)
+		if uint64(len(taken)) >= n { // drop the surplus of this round at random
+			last := taken[before:]
+			random.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
+			return taken[:n], nil
+		}
+		tried = append(tried, places...)
 		slices.Sort(tried)
 	}
-	return nil, nil
+	return nil, stored.NoCounts(b.name)
 }
 
 // A sample is a random subset of the numbers below a limit. It determines how many positions

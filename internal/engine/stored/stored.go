@@ -100,8 +100,7 @@ type Part struct {
 	Files []File // in the order of the ranges
 	Len   int    // the number of ranges
 	Own   bool   // moves lead to positions of the same part, otherwise of the next
-	// Images is the greatest number of positions for which a stored position stands. A Reader reads stored positions, a Picker
-	// all.
+	// Images is the greatest number of positions for which a stored position stands.
 	Images int
 	// Range returns the i-th range, and an upper bound for the number of all its positions. It is safe for concurrent use.
 	Range func(i int) (rng uint64, most int, err error)
@@ -109,8 +108,9 @@ type Part struct {
 	Slots func(rng uint64) int
 	// Reader returns a reader for one worker, which may read ahead the given number of bytes.
 	Reader func(ahead int) Reader
-	// Picker returns a picker for one worker.
-	Picker func(ahead int) Picker
+	// Picker returns a function for one worker that reads single positions, with those that are not stored: it calls take for those
+	// of the i-th range with the given numbers, which are ascending. Numbers beyond the last position are ignored.
+	Picker func(ahead int) func(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
 }
 
 // A File is a file of a part, with its recorded counts.
@@ -138,14 +138,6 @@ type Finder interface {
 	// Find looks up p, or the image that is stored: a successor of a position of the range that was read last. It returns its
 	// range, its slot in that range, and its value.
 	Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
-}
-
-// A Picker reads single positions of a part, and looks up their successors.
-type Picker interface {
-	// Pick calls take for the positions of the i-th range with the given numbers, which are ascending. Numbers beyond the last
-	// position are ignored.
-	Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
-	Finder
 }
 
 // Canonical returns the position that a table stores in place of p.

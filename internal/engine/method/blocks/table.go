@@ -23,7 +23,7 @@ type Table struct {
 	half   *mirror.Half // the same; nil: they store all
 	files  stored.Files
 	tiers  []*tableTier
-	views  views
+	views  *stored.Recent[View] // blocks that were looked up
 }
 
 // A tableTier is a tier with its ranges, which it reads as they are needed.
@@ -35,8 +35,7 @@ type tableTier struct {
 
 // OpenTable opens the table of a game.
 func OpenTable(g game.Tiered, files stored.Files) (t *Table, err error) {
-	t = &Table{g: g, files: files}
-	t.views = t.newViews()
+	t = &Table{g: g, files: files, views: stored.NewRecent[View](recentViews)}
 	var seals jobdir.Seals
 	for tier, of := range files.Tiers {
 		opened, err := OpenTierFiles(&seals, files.FS, files.Paths(tier), Stored(g), tier)
@@ -94,10 +93,29 @@ func (t *tableTier) with(do func(*TierCursor) error) error {
 	return do(c)
 }
 
+// recentViews is the number of blocks that look-ups cache. The moves of neighbouring positions
+// lead into a few blocks for each column of the board.
+const recentViews = 64
+
 // Lookup reads a page of the index and one block, unless they are cached.
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
-	_, _, v, ok, err = t.views.find(p)
-	return v, ok, err
+	tier := t.g.Tier(p)
+	p = t.canonical(p)
+	rng := p >> t.g.LowBits()
+	t.views.Lock()
+	defer t.views.Unlock()
+	b, err := t.views.Get(stored.Key{Tier: tier, At: rng}, func(b *View) error {
+		return t.tiers[tier].with(func(c *TierCursor) error { return c.View(b, rng) })
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	slot, ok := slices.BinarySearch(b.Low, uint32(p-rng<<t.g.LowBits()))
+	if !ok {
+		return 0, false, nil
+	}
+	value, ok, err := b.Value(slot)
+	return game.Value(value), ok, b.Damaged(err)
 }
 
 // canonical returns p or its mirror image: the one that is stored.
@@ -151,39 +169,6 @@ func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 	}
 	slices.Sort(from)
 	return from, true
-}
-
-// views are blocks that were looked up.
-type views struct {
-	t *Table
-	*stored.Recent[View]
-}
-
-// recentViews is the number of blocks that look-ups cache. The moves of neighbouring positions
-// lead into a few blocks for each column of the board.
-const recentViews = 64
-
-func (t *Table) newViews() views { return views{t, stored.NewRecent[View](recentViews)} }
-
-// find returns the range, the slot and the value of a position or its mirror image; ok is false if there is none.
-func (v views) find(p game.Position) (rng uint64, slot int, _ game.Value, ok bool, err error) {
-	t := v.t
-	tier := t.g.Tier(p)
-	p = t.canonical(p)
-	rng = p >> t.g.LowBits()
-	v.Lock()
-	defer v.Unlock()
-	b, err := v.Get(stored.Key{Tier: tier, At: rng}, func(b *View) error {
-		return t.tiers[tier].with(func(c *TierCursor) error { return c.View(b, rng) })
-	})
-	if err != nil {
-		return 0, 0, 0, false, err
-	}
-	if slot, ok = slices.BinarySearch(b.Low, uint32(p-rng<<t.g.LowBits())); !ok {
-		return 0, 0, 0, false, nil
-	}
-	value, ok, err := b.Value(slot)
-	return rng, slot, game.Value(value), ok, b.Damaged(err)
 }
 
 // wholeMemory is the number of bytes for the images of a tier that stores half of its positions.

@@ -36,8 +36,8 @@ func (t *Table) Parts() (parts []*stored.Part, err error) {
 				}
 				return r
 			},
-			Picker: func(ahead int) stored.Picker {
-				return &partPicker{Table: t, tier: i, here: tier.Cursor(ahead), successors: t.newViews()}
+			Picker: func(ahead int) func(int, []uint64, func(int, game.Position, game.Value)) error {
+				return (&partPicker{Table: t, tier: i, here: tier.Cursor(ahead)}).pick
 			},
 		})
 	}
@@ -150,15 +150,14 @@ func (r *partReader) add(rng uint64) error {
 // A partPicker picks positions of a tier, also those that are not stored. It decodes only the values that it needs.
 type partPicker struct {
 	*Table
-	tier       int
-	here       *TierCursor
-	view       View
-	successors views // of the next tier
+	tier int
+	here *TierCursor
+	view View
 }
 
-// Pick picks positions of a range. The numbers of stored positions are below the number that the index has; those of mirror
+// pick picks positions of a range. The numbers of stored positions are below the number that the index has; those of mirror
 // images follow.
-func (r *partPicker) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+func (r *partPicker) pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
 	e, err := r.here.Entry(i)
 	if err == nil {
 		err = r.here.View(&r.view, e.First)
@@ -181,12 +180,4 @@ func (r *partPicker) Pick(i int, numbers []uint64, take func(i int, p game.Posit
 			take(n+i, r.half.Mirror(position(slot)), game.Value(value))
 		}
 	}))
-}
-
-// Find looks up a position of the next tier.
-func (r *partPicker) Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
-	if tier := r.g.Tier(p); tier != r.tier+1 || tier == len(r.tiers) {
-		return 0, 0, 0, false, nil
-	}
-	return r.successors.find(p)
 }

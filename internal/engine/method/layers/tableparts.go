@@ -33,7 +33,7 @@ func (t *Table) Parts() ([]*stored.Part, error) {
 		return &partReader{tableRows: of, begins: begins, keep: t.keep, kept: make(map[uint64][]Row)}
 	}
 	part.Reader = func(int) stored.Reader { return reader() }
-	part.Picker = func(int) stored.Picker { return reader() }
+	part.Picker = func(int) func(int, []uint64, func(int, game.Position, game.Value)) error { return reader().pick }
 	return []*stored.Part{part}, nil
 }
 
@@ -59,8 +59,8 @@ func (r *partReader) Load(slots []uint32, i int) (rng uint64, _ []uint32, err er
 	return uint64(i), slots, err
 }
 
-// Pick loads an interval.
-func (r *partReader) Pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
+// pick loads an interval.
+func (r *partReader) pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
 	_, _, err := r.Load(nil, i)
 	for i, n := range numbers {
 		if err == nil && n < uint64(len(r.rows)) {

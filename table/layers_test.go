@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -447,7 +448,7 @@ func TestLayersStats(t *testing.T) {
 }
 
 // TestLayersSample checks that a sample of a table of many tiers has the requested number of
-// positions, or all if these are more than half of them.
+// positions, or all if these are more than half of them, and that it finds a wrong value.
 func TestLayersSample(t *testing.T) {
 	g := listGames(t)[0]
 	right := gametest.Search(g)
@@ -463,5 +464,27 @@ func TestLayersSample(t *testing.T) {
 		if err != nil || all != most || checked != want {
 			t.Errorf("%s", fmt.Sprint(n, ": ", checked, " of ", all, ", ", err))
 		}
+	}
+	wrong := maps.Clone(right)
+	var of game.Position
+	for p, v := range right {
+		if of = p; v.Remoteness() > 0 {
+			wrong[p] = game.NewValue(v.Outcome(), v.Remoteness()+1)
+			break
+		}
+	}
+	tab = must.Get(OpenOf(tableOf(t, g, rowsOf(g, wrong)), ".", g))(t)
+	defer tab.Close()
+	found := 0
+	for seed := range uint64(40) {
+		_, _, err := Rules{Sample: most / 2, Seed: seed}.Verify(t.Context(), tab)
+		if fault := (*Fault)(nil); errors.As(err, &fault) {
+			found++
+		} else {
+			must.OK(t, err)
+		}
+	}
+	if found < 10 {
+		t.Errorf("a wrong value of %d is found in %d of 40 samples of half of the positions", of, found)
 	}
 }

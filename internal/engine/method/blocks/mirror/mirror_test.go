@@ -113,8 +113,8 @@ func (m copied) of(rng uint64) *block.Block {
 func places(t *testing.T) []Place {
 	const little = 4000
 	return []Place{
-		{Dir: t.TempDir()},
-		{Dir: t.TempDir(), Memory: little},
+		{Dir: t.TempDir(), Keep: 1 << 20},
+		{Dir: t.TempDir(), Memory: little, Keep: 1000},
 		{Dir: "/missing", Memory: little},
 		{Dir: t.TempDir(), Memory: little, Blocks: memory(1 << 30)},
 		{Dir: t.TempDir(), Memory: little, Blocks: memory(4000)},

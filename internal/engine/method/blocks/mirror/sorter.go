@@ -12,8 +12,10 @@ import (
 type Place struct {
 	// Dir is a directory of this machine for temporary files. If it is empty or cannot be written, it is that of the system.
 	Dir string
-	// Memory is how many bytes images may use at most, see least. They use fewer until there are many bands.
+	// Memory is how many bytes images may use at most while they are sorted, see least. They use fewer until there are many bands.
 	Memory int
+	// Keep is how many bytes of images may stay in memory then.
+	Keep int
 	// Blocks is the memory for blocks whose messages need not be stored in bands. It may be nil.
 	Blocks *block.Memory
 }
@@ -193,14 +195,14 @@ func (s *sorter) sort(t *transposed, c *collection, keep bool) error {
 	return w.finish(err)
 }
 
-// end ends adding. The images that were added last stay in memory.
+// end ends adding. The images that were added last stay in memory if they fit.
 func (s *sorter) end() error {
 	c := s.filling
 	s.filling = collection{}
 	for range sorters {
 		<-s.idle // its memory is released
 	}
-	return s.sort(new(transposed), &c, true)
+	return s.sort(new(transposed), &c, c.images*s.kind.size() <= s.place.Keep)
 }
 
 // Len returns the number of bands, after Prepare.

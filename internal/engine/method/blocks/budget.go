@@ -22,9 +22,11 @@ const (
 	reachedShare = 16
 	// blocksShare is the divisor of memory for blocks with their messages that wait for the images.
 	blocksShare = 16
-	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare is the divisor for those of all tiers in the final job.
+	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare that in the final job, in which
+	// keptShare is the divisor for the images of all tiers that stay in memory.
 	imagesShare = 8
 	finalShare  = 4
+	keptShare   = 8
 	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
 	balancedShare = 0.3
 )

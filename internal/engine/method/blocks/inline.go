@@ -25,16 +25,15 @@ type inlineRunner struct {
 
 // Run runs a job.
 func (r *inlineRunner) Run(ctx context.Context, of *runner.Job) (runner.Stats, error) {
-	g := r.m.gameOf(of)
 	j, err := inline.NewJob(of)
 	if err != nil {
 		return runner.Stats{}, err
 	}
 	if of.Step == step.Final {
 		r.drop()
-		return inline.Run(ctx, j, &inlineFinal{Text: inline.Text{Job: j}, memory: r.memory, g: g})
+		return inline.Run(ctx, j, &inlineFinal{Text: inline.Text{Job: j}, memory: r.memory, g: r.m.g})
 	}
-	return inline.Run(ctx, j, &inlineWork{Job: j, runner: r, g: g})
+	return inline.Run(ctx, j, &inlineWork{Job: j, runner: r, g: r.m.gameOf(of)})
 }
 
 // keep keeps the output of a job, which is in these shards. k is nil if it is not in memory.
@@ -323,7 +322,7 @@ func (w *inlineWork) openBalanced(memory int) {
 			break
 		}
 	}
-	place := mirror.Place{Dir: w.Output, Memory: memory, Blocks: &w.runner.blocks}
+	place := mirror.Place{Dir: w.Output, Memory: memory, Keep: memory, Blocks: &w.runner.blocks}
 	w.balanced = mirror.NewBalanced(g, w.Tier, kind, place)
 }
 
@@ -387,8 +386,7 @@ type rangeTask struct {
 
 // A rangeReader reads the ranges of the output.
 type rangeReader interface {
-	// nextRange returns the next range, ascending, and its size: the number of slots or lines. ok
-	// is false at the end.
+	// nextRange returns the next range, ascending, and its size: the number of slots. ok is false at the end.
 	nextRange() (rng uint64, size int, ok bool, err error)
 	// done returns the share of the ranges that nextRange has returned.
 	done() float64

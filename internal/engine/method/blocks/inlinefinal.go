@@ -16,10 +16,9 @@ type inlineFinal struct {
 	inline.Text
 	memory inline.Memory
 	g      game.Tiered
-	tiers  []*Tier
 	wholes []*mirror.Tier
-
-	all int // ranges of all tiers
+	all    mirror.RangeSet // the ranges of all tiers
+	ranges *mirror.RangeCursor
 	cutter
 	task rangeTask // the last one
 	each int       // the low parts of each task of its ranges
@@ -28,45 +27,46 @@ type inlineFinal struct {
 func (f *inlineFinal) Open(ctx context.Context) error {
 	g, r, inputs := Stored(f.g), f.memory, len(f.Input)
 	n := inline.Needs{Shared: f.g.Tables(), Windows: inputs}
-	memory := r.Left() / finalShare / (1 + inputs/5) // a fifth remains, see mirror.Tier.Memory
+	place := mirror.Place{Dir: f.Output, Memory: r.Left() / finalShare, Keep: r.Left() / keptShare / inputs}
 	for i, dir := range f.Input {
 		stored, err := OpenTier(f.FS, dir, g, f.InputTier(i))
 		if err != nil {
 			return err
 		}
-		f.tiers, f.Inputs = append(f.tiers, stored), append(f.Inputs, stored)
+		f.Inputs = append(f.Inputs, stored)
 		ranges, err := stored.Ranges()
 		if err != nil {
 			return err
 		}
-		place := mirror.Place{Dir: f.Output, Memory: memory}
 		all := mirror.AllRanges(stored.Half(), f.InputTier(i), ranges)
 		t := mirror.NewTier(stored.Half(), f.InputTier(i), place, ranges, all, func(ahead int) mirror.Loader { return stored.Cursor(ahead) })
 		f.wholes = append(f.wholes, t)
 		if err := t.Prepare(ctx); err != nil {
 			return err
 		}
-		f.all += len(all)
+		for _, rng := range all {
+			f.all.Add(rng)
+		}
 		n.Shared += 8*len(all) + t.Memory() + indexMemory(float64(stored.Len()))
 		n.Worker += t.Len() * mirror.CursorMemory
 	}
 	largest, heaviest := 0, 0
-	for ranges := f.newRanges(); ; {
-		_, lines, ok, err := ranges.nextRange()
-		if err != nil {
-			return err
-		}
+	for ranges := f.all.Cursor(); ; {
+		rng, ok := ranges.Next()
 		if !ok {
 			break
 		}
-		largest, heaviest = max(largest, ranges.slots), max(heaviest, lines)
+		slots, lines := f.slots(rng)
+		largest, heaviest = max(largest, slots), max(heaviest, lines)
 	}
+	n.Shared += f.all.Bytes()
 	n.Record = blockMemory(largest)
 	n.Worker += f.lows() + f.lows()/8 + blockMemory(largest)
 	line := len(f.g.AppendText(nil, f.g.Start())) + len("''\t255\n")
 	n.Chunk = func(slots int) int { return (slots + min(2*slots, heaviest)) * line / 4 * 5 }
 	f.Plan = r.Plan(n)
-	f.cutter = newCutter(f.Job, f.g, f.newRanges())
+	f.ranges = f.all.Cursor()
+	f.cutter = newCutter(f.Job, f.g, f)
 	f.task.to = f.lows()
 	return nil
 }
@@ -78,52 +78,23 @@ func (f *inlineFinal) Close(err error) error {
 	return err
 }
 
-// finalRanges lists the ranges of all tiers, ascending, and how many lines each has at most.
-type finalRanges struct {
-	*inlineFinal
-	indexes []*TierCursor
-	at      []int // by tier, the next range
-	read    int   // number of ranges of all tiers
-	slots   int   // the most slots that the last range has in one tier
+// slots returns the most slots that a range has in one tier, and those in all tiers.
+func (f *inlineFinal) slots(rng uint64) (most, all int) {
+	for i := range f.Input {
+		n := len(f.g.Low(f.InputTier(i), rng))
+		most, all = max(most, n), all+n
+	}
+	return most, all
 }
 
-func (f *inlineFinal) newRanges() *finalRanges {
-	r := &finalRanges{inlineFinal: f, at: make([]int, len(f.tiers))}
-	for _, t := range f.tiers {
-		r.indexes = append(r.indexes, t.Cursor(0))
+func (f *inlineFinal) nextRange() (rng uint64, slots int, ok bool, err error) {
+	if rng, ok = f.ranges.Next(); ok {
+		_, slots = f.slots(rng)
 	}
-	return r
+	return rng, slots, ok, nil
 }
 
-func (r *finalRanges) nextRange() (rng uint64, lines int, ok bool, err error) {
-	for i, t := range r.wholes {
-		if at := r.at[i]; at < len(t.Ranges()) && (!ok || t.Ranges()[at] < rng) {
-			rng, ok = t.Ranges()[at], true
-		}
-	}
-	r.slots = 0
-	for i, t := range r.wholes {
-		at := r.at[i]
-		if at == len(t.Ranges()) || t.Ranges()[at] != rng {
-			continue
-		}
-		slots := len(r.g.Low(r.tiers[i].Number(), rng))
-		r.slots = max(r.slots, slots)
-		if r.tiers[i].Half() == nil {
-			e, err := r.indexes[i].Entry(at)
-			if err != nil {
-				return 0, 0, false, err
-			}
-			slots = int(e.Records)
-		}
-		lines += slots
-		r.at[i]++
-		r.read++
-	}
-	return rng, lines, ok, nil
-}
-
-func (r *finalRanges) done() float64 { return float64(r.read) / float64(r.all) }
+func (f *inlineFinal) done() float64 { return f.ranges.Share() }
 
 // lows returns the number of low parts of a key, whether or not they belong to positions.
 func (f *inlineFinal) lows() int { return 1 << f.g.LowBits() }

@@ -227,7 +227,7 @@ func (s *tableScan) hold(of *scanTier) (*mirror.Tier, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := mirror.Place{Memory: wholeMemory, Dir: s.t.files.Temporary()}
+	place := mirror.Place{Memory: wholeMemory, Keep: wholeMemory, Dir: s.t.files.Temporary()}
 	whole := mirror.NewTier(s.t.half, of.tier, place, ranges, of.ranges, func(ahead int) mirror.Loader { return tier.Cursor(ahead) })
 	s.held = slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{of.tier, whole})
 	return whole, nil

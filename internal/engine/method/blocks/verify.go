@@ -75,7 +75,7 @@ func (p *pass) check(ctx context.Context) (err error) {
 			kind = mirror.Scores
 		}
 		blocks.Reset(verifyBlocks)
-		balanced = mirror.NewBalanced(p.half, p.tier, kind, mirror.Place{Memory: wholeMemory, Dir: p.files.Temporary(), Blocks: blocks})
+		balanced = mirror.NewBalanced(p.half, p.tier, kind, mirror.Place{Memory: wholeMemory, Keep: wholeMemory, Dir: p.files.Temporary(), Blocks: blocks})
 		defer func() { err = errors.Join(err, balanced.Close()) }()
 		if err := balanced.Prepare(ctx, mirror.Pass{Ranges: ranges, Messages: func() mirror.Messages { return p.messages() }}); err != nil {
 			return err

@@ -111,10 +111,10 @@ func (m copied) of(rng uint64) *block.Block {
 // places are a place with enough memory, and others with so little that there are several bands: in a directory, and in that for
 // temporary files.
 func places(t *testing.T) []Place {
-	const little = 4*chunkBytes + 4000
+	const little = 4000
 	return []Place{
-		{Dir: t.TempDir()},
-		{Dir: t.TempDir(), Memory: little},
+		{Dir: t.TempDir(), Keep: 1 << 20},
+		{Dir: t.TempDir(), Memory: little, Keep: 1000},
 		{Dir: "/missing", Memory: little},
 		{Dir: t.TempDir(), Memory: little, Blocks: memory(1 << 30)},
 		{Dir: t.TempDir(), Memory: little, Blocks: memory(4000)},
@@ -305,7 +305,7 @@ func TestManyBands(t *testing.T) {
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	place := Place{Dir: t.TempDir()}
 	s := newSorter(g, 6, Values, place)
-	s.place.Memory = 4*chunkBytes + 1
+	s.place.Memory = 1
 	want := make(map[game.Position]byte)
 	for range 20 {
 		for _, b := range blocks {
@@ -354,7 +354,7 @@ func TestUnnamedFiles(t *testing.T) {
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 6)
 	for _, place := range places {
 		s := newSorter(g, 6, Values, place)
-		s.place.Memory = 4*chunkBytes + 1
+		s.place.Memory = 1
 		var err error
 		for _, b := range blocks {
 			err = cmp.Or(err, s.add(b))

@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
@@ -13,20 +12,20 @@ import (
 type Place struct {
 	// Dir is a directory of this machine for temporary files. If it is empty or cannot be written, it is that of the system.
 	Dir string
-	// Memory is how many bytes images may use at most, see least. They use fewer until there are many bands.
+	// Memory is how many bytes images may use at most while they are sorted, see least. They use fewer until there are many bands.
 	Memory int
+	// Keep is how many bytes of images may stay in memory then.
+	Keep int
 	// Blocks is the memory for blocks whose messages need not be stored in bands. It may be nil.
 	Blocks *block.Memory
 }
 
 const (
 	// rowMemory is the memory of a blockRow without its bytes, and columnMemory that of a column.
-	rowMemory    = 48
+	rowMemory    = 64
 	columnMemory = 16
-	// chunkBytes is the number of bytes of a piece of memory for rows.
-	chunkBytes = 64 << 10
 	// least is the least number of bytes that images take.
-	least = 16 * chunkBytes
+	least = 1 << 20
 )
 
 // A sorter sorts images by range. It is safe for concurrent use.
@@ -39,7 +38,6 @@ type sorter struct {
 	idle    chan *transposed // the memory for bands that are being sorted
 	mu      sync.Mutex       // guards the fields below
 	filling collection
-	free    [][]byte // pieces of memory
 	bands   []*band
 	files   int
 	reached RangeSet // the ranges of images, if the kind is Reached
@@ -58,9 +56,7 @@ func newSorter(g *Half, tier int, kind Kind, place Place) *sorter {
 type collection struct {
 	classes map[rowsKey]*class
 	images  int
-	memory  int      // bytes that it takes, and its images in a band
-	chunks  [][]byte // pieces of memory
-	left    []byte   // the rest of the last one
+	memory  int // bytes that it takes, and its images in a band
 }
 
 // A class has the blocks whose images are in the same ranges. It is a matrix: a row is a block, a
@@ -76,9 +72,8 @@ type class struct {
 // A blockRow is the selected positions of a block.
 type blockRow struct {
 	low uint32 // the part of the low part of an image that its slot does not determine
-	// bytes are the words of the set of slots, in little-endian order, and then the values by slot,
-	// unless the kind is Reached.
-	bytes []byte
+	set block.Set
+	val []byte // by slot, unless the kind is Reached
 }
 
 // add adds the images of the selected positions of a block.
@@ -92,8 +87,7 @@ func (s *sorter) add(b *block.Block) error {
 		from = b.Done
 		_, without = s.g.Stored(s.tier, b.Range)
 	}
-	var few [64]uint64
-	selected := append(block.Set(few[:0]), from...)
+	selected := slices.Clone(from)
 	selected.Intersect(selected, of)
 	for i, w := range without {
 		selected[i] &^= w
@@ -104,9 +98,9 @@ func (s *sorter) add(b *block.Block) error {
 	}
 	image := s.g.Mirror(b.Range << s.g.LowBits())
 	key := rowsKey{&b.Low[0], image >> s.g.LowBits()}
-	size := 8 * len(selected)
+	row := blockRow{low: uint32(image) & (1<<s.g.LowBits() - 1), set: selected}
 	if s.kind != Reached {
-		size += len(b.Low)
+		row.val = slices.Clone(b.Val)
 	}
 
 	s.mu.Lock()
@@ -122,14 +116,9 @@ func (s *sorter) add(b *block.Block) error {
 	columns := min(in.n, len(b.Low)) // at most
 	in.n += n
 	c.memory += columnMemory * (min(in.n, len(b.Low)) - columns)
-	row := blockRow{uint32(image) & (1<<s.g.LowBits() - 1), s.take(size)}
-	for i, w := range selected {
-		binary.LittleEndian.PutUint64(row.bytes[8*i:], w)
-	}
-	copy(row.bytes[8*len(selected):], b.Val)
 	in.rows = append(in.rows, row)
 	c.images += n
-	c.memory += rowMemory + size + n*s.kind.size()
+	c.memory += rowMemory + 8*len(row.set) + len(row.val) + n*s.kind.size()
 	full := s.full(c)
 	s.mu.Unlock()
 	if full {
@@ -153,44 +142,20 @@ const (
 	bandsOfMemory = 16
 )
 
-// spare returns the memory for images, without that of pieces that are not full. The caller holds mu, or is
-// alone.
-func (s *sorter) spare() int {
-	return min(s.place.Memory, firstMemory<<min(s.files/bandsOfMemory, 16)) - 4*chunkBytes
-}
-
 // sorters is the number of bands that are sorted at a time.
 const sorters = 2
 
 // full reports whether a collection should be written to a file: another one may be filled while
-// sorters are sorted.
+// sorters are sorted. The caller holds mu.
 func (s *sorter) full(c *collection) bool {
-	return (sorters+1)*c.memory > s.spare() || c.memory > mostCollected
+	most := min(s.place.Memory, firstMemory<<min(s.files/bandsOfMemory, 16))
+	return (sorters+1)*c.memory > most || c.memory > mostCollected
 }
 
 // mostCollected is the largest number of bytes of a collection: offsets in its images have 32 bits. The
 // images take less than twice as many bytes: a gap takes two, and the few that take three skip 16,384
 // slots each, of the at most 352,716 of a range.
 const mostCollected = 1 << 31
-
-// take returns memory for a row.
-func (s *sorter) take(n int) []byte {
-	c := &s.filling
-	if n > chunkBytes {
-		return make([]byte, n)
-	}
-	if n > len(c.left) {
-		if last := len(s.free) - 1; last >= 0 {
-			c.left, s.free = s.free[last], s.free[:last]
-		} else {
-			c.left = make([]byte, chunkBytes)
-		}
-		c.chunks = append(c.chunks, c.left)
-	}
-	row := c.left[:n:n]
-	c.left = c.left[n:]
-	return row
-}
 
 // spill writes the collected images to a file, unless another goroutine has just done so.
 func (s *sorter) spill() error {
@@ -204,11 +169,7 @@ func (s *sorter) spill() error {
 	}
 	s.filling = collection{}
 	s.mu.Unlock()
-	err := s.sort(t, &c, false)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.free = append(s.free, c.chunks...)
-	return err
+	return s.sort(t, &c, false)
 }
 
 // sort makes a band of the images of a collection, which keep leaves in memory.
@@ -234,14 +195,14 @@ func (s *sorter) sort(t *transposed, c *collection, keep bool) error {
 	return w.finish(err)
 }
 
-// end ends adding. The images that were added last stay in memory.
+// end ends adding. The images that were added last stay in memory if they fit.
 func (s *sorter) end() error {
 	c := s.filling
-	s.filling, s.free = collection{}, nil
+	s.filling = collection{}
 	for range sorters {
 		<-s.idle // its memory is released
 	}
-	return s.sort(new(transposed), &c, true)
+	return s.sort(new(transposed), &c, c.images*s.kind.size() <= s.place.Keep)
 }
 
 // Len returns the number of bands, after Prepare.

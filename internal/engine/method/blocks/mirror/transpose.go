@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math/bits"
 	"slices"
 
@@ -34,12 +33,10 @@ func compareColumns(a, b column) int {
 func (t *transposed) add(s *sorter, of *class) {
 	slices.SortFunc(of.rows, func(a, b blockRow) int { return cmp.Compare(a.low, b.low) }) // so that slots ascend in each column
 	tiles, slots := make([][64]uint64, (len(of.rows)+63)/64), make([]int, len(of.rows))
-	words := block.Words(len(of.images.rangeOf))
 	last := int64(-1) // the part of the low parts of images that slots belongs to
-	for w := range words {
+	for w := range block.Words(len(of.images.rangeOf)) {
 		for taken := of.load(tiles, w); taken != 0; taken &= taken - 1 {
-			k := bits.TrailingZeros64(taken)
-			slot := w<<6 + k
+			slot := w<<6 + bits.TrailingZeros64(taken)
 			rng := of.high | of.images.ranges[of.images.rangeOf[slot]]
 			s.g.Halved.Low(s.tier, rng) // after that, Slot can be called
 			low := uint32(0)
@@ -52,12 +49,8 @@ func (t *transposed) add(s *sorter, of *class) {
 				}
 				last = int64(low)
 			}
-			val := 8*words + slot
-			if s.kind == Reached {
-				val = 0
-			}
 			at := len(t.bytes)
-			t.addColumn(of.rows, tiles, k, slots, val)
+			t.addColumn(of.rows, tiles, slot, slots)
 			t.columns = append(t.columns, column{rng, uint32(at), uint32(len(t.bytes))})
 		}
 	}
@@ -68,9 +61,8 @@ func (t *transposed) add(s *sorter, of *class) {
 func (c *class) load(tiles [][64]uint64, w int) (taken uint64) {
 	clear(tiles[len(tiles)-1][:]) // it may have words without a row
 	for i, row := range c.rows {
-		word := binary.LittleEndian.Uint64(row.bytes[8*w:])
-		tiles[i/64][i%64] = word
-		taken |= word
+		tiles[i/64][i%64] = row.set[w]
+		taken |= row.set[w]
 	}
 	if taken != 0 {
 		for i := range tiles {
@@ -80,17 +72,16 @@ func (c *class) load(tiles [][64]uint64, w int) (taken uint64) {
 	return taken
 }
 
-// addColumn adds the bytes of column k of the tiles. slots are the slots of its images by row; val is the offset of their values
-// in the rows, 0 if they have none.
-func (t *transposed) addColumn(rows []blockRow, tiles [][64]uint64, k int, slots []int, val int) {
+// addColumn adds the bytes of the column of a slot. slots are the slots of its images by row.
+func (t *transposed) addColumn(rows []blockRow, tiles [][64]uint64, slot int, slots []int) {
 	next := 0
 	for i := range tiles {
-		for word := tiles[i][k]; word != 0; word &= word - 1 {
+		for word := tiles[i][slot%64]; word != 0; word &= word - 1 {
 			row := i<<6 + bits.TrailingZeros64(word)
 			t.bytes = appendGap(t.bytes, slots[row]-next)
 			next = slots[row] + 1
-			if val != 0 {
-				t.bytes = append(t.bytes, rows[row].bytes[val])
+			if val := rows[row].val; val != nil {
+				t.bytes = append(t.bytes, val[slot])
 			}
 		}
 	}

@@ -170,7 +170,7 @@ ON_HADOOP := ./hadoop/... ./internal/engine/runner/streaming ./cli/driver ./cmd/
 test-hadoop: build build-cluster ## run the tests on a real cluster, except the long ones (Java, Maven; make cluster-down first)
 	@$(ON_CLUSTER) -tags hadoop -run '^TestHadoop' $(ON_HADOOP)
 
-test-hadoop-long: build build-cluster ## run the long ones: three reducers, computed predecessors, faults of nodes, Kerberos (two hours; TREEREDUCE_LOSSES=20 nodes lost)
+test-hadoop-long: build build-cluster ## run the long ones: faults of nodes, Kerberos (two hours; TREEREDUCE_LOSSES=20 nodes lost)
 	@export TREEREDUCE_LONG=1; $(ON_CLUSTER) -tags hadoop -run '^TestLongHadoop' ./hadoop ./internal/engine/runner/streaming ./cli/driver
 
 # Makes a virtual environment of Python (Debian's has no pip for it). The last file marks it as complete.

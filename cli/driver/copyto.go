@@ -19,9 +19,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
-// finishQuiet is how long a finished run waits for its copy before it prints a message.
-const finishQuiet = 3 * time.Second
-
 // A copyTo is the copy of a run that --copy-to names; nil: the run has none.
 type copyTo struct {
 	*copies.Copy
@@ -104,14 +101,8 @@ func (k *copyTo) start(game string, mode store.Mode) (err error) {
 
 // finish waits until the copy is complete, and returns its name; k is not nil.
 func (k *copyTo) finish() (name string, err error) {
-	whole := make(chan error, 1)
-	go func() { whole <- k.Finish() }()
-	select {
-	case err = <-whole:
-	case <-time.After(finishQuiet):
-		k.bar.Print("copying the last changes to " + k.Name())
-		err = <-whole
-	}
+	k.bar.Print("copying the last changes to " + k.Name())
+	err = k.Finish()
 	if errors.Is(err, context.Canceled) {
 		return "", fmt.Errorf("%w; the copy is incomplete: --resume continues", command.ErrInterrupted)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
@@ -33,7 +34,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 			place.Path, m.Game, why, resume)
 	}
 	same := m.Game == g.Spec()
-	r, err := solve.ReadReport(place.FS, place.Path)
+	r, err := status.Read(place.FS, place.Path)
 	if err != nil || r.Status != solve.Solved {
 		resume := ""
 		if same {
@@ -46,7 +47,7 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 	}
 	var took time.Duration
 	first := false
-	for _, job := range r.Jobs {
+	for _, job := range r.Journal.Jobs {
 		took += time.Duration(job.Seconds * float64(time.Second))
 		first = first || job.Step == step.Init
 	}

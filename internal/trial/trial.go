@@ -273,10 +273,10 @@ func sameKey(g game.Game, line string) func(other string) bool {
 }
 
 // differIn is differ for one file.
-func (c *Runner) differIn(ours, theirs string) (expected, found string, err error) {
+func (t *trial) differIn(ours, theirs string) (expected, found string, err error) {
 	var readers [2]*bufio.Reader
 	for i, name := range []string{ours, theirs} {
-		f, err := c.FS.Open(name)
+		f, err := t.Runner.FS.Open(name)
 		if errors.Is(err, fs.ErrNotExist) && i == 1 {
 			readers[i] = bufio.NewReader(strings.NewReader(""))
 			continue
@@ -287,46 +287,25 @@ func (c *Runner) differIn(ours, theirs string) (expected, found string, err erro
 		defer f.Close()
 		readers[i] = bufio.NewReader(f)
 	}
-	for {
+	for ended := false; expected == found && !ended; {
 		var lines [2]string
-		ended := 0
+		ended = true
 		for i, r := range readers {
 			line, err := r.ReadBytes('\n')
 			if err != nil && err != io.EOF {
 				return "", "", err
 			}
-			if len(line) == 0 {
-				ended++
-			}
+			ended = ended && len(line) == 0
 			lines[i] = trim(line)
 		}
-		if lines[0] != lines[1] || ended == 2 {
-			return c.alone(lines, readers)
+		expected, found = lines[0], lines[1]
+	}
+	if t.Step != step.Final && expected != "" && found != "" && !sameKey(t.Method.Game(), expected)(found) { // both are in the order of keys
+		if expected < found {
+			found = ""
+		} else {
+			expected = ""
 		}
 	}
-}
-
-// alone decides which of two differing lines to report. If one of them comes later in the other
-// file, only the other line is wrong, and that one is returned.
-func (c *Runner) alone(lines [2]string, readers [2]*bufio.Reader) (expected, found string, err error) {
-	if lines[0] == lines[1] {
-		return "", "", nil
-	}
-	var later [2]bool // whether this file contains the other file's line further on
-	for i, r := range readers {
-		for !later[i] && lines[1-i] != "" {
-			line, err := r.ReadBytes('\n')
-			if len(line) == 0 || err != nil && err != io.EOF {
-				break
-			}
-			later[i] = trim(line) == lines[1-i]
-		}
-	}
-	switch {
-	case later[0] && !later[1]: // the found line is expected later, so the expected one is missing
-		return lines[0], "", nil
-	case later[1] && !later[0]:
-		return "", lines[1], nil
-	}
-	return lines[0], lines[1], nil
+	return expected, found, nil
 }

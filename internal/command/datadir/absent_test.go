@@ -9,6 +9,7 @@ import (
 
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -48,8 +49,8 @@ func TestAbsentDriver(t *testing.T) {
 		if want := "d: connectn width=3 is not solved yet: " + test.want; err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", test.name, err, want)
 		}
-		r, err := solve.ReadReport(test.fsys, dir)
-		if err != nil || (r.Status == solve.Died) != strings.Contains(test.want, "died") {
+		r, err := status.Read(test.fsys, dir)
+		if err != nil || (r.Status == status.Died) != strings.Contains(test.want, "died") {
 			t.Errorf("%s: status %s, %v", test.name, r.Status, err)
 		}
 	}

@@ -89,8 +89,8 @@ func TestReady(t *testing.T) {
 		{"later version, resumed", later, nil, spec, store.Resume, store.ErrNewer.Error()},
 		{"later version, overwritten", later, nil, spec, store.Overwrite, store.ErrNewer.Error()},
 		{"of an earlier run", at(1), at(2), spec, store.Resume, ""},
-		{"of a later run", at(2), at(1), spec, store.Resume, "from a later run, started 2026-01-01 02:00:00 UTC"},
-		{"no journal here", at(1), now, spec, store.Resume, "whether the data in /data is as new is unknown (open /data/jobs.json: file does not exist): move"},
+		{"of a later run", at(2), at(1), spec, store.Resume, "from a run started 2026-01-01 02:00:00 UTC; the data in /data is of an earlier run"},
+		{"no journal here", at(1), now, spec, store.Resume, "of an earlier run, or that is unknown: move"},
 		{"fetched into files of others", now, map[string]string{"x": "x"}, spec, store.Resume, "data directory /data: not empty, and not treereduce's"},
 	} {
 		c, f, _ := begin(t)
@@ -198,7 +198,7 @@ func TestChanged(t *testing.T) {
 		write(t, f.to, copyDir+"/data_first2/part-00000", "text")
 		if later {
 			write(t, f.to, path.Join(copyDir, store.JournalFile), string(must.Get(store.MarshalSummed(&solve.Journal{Game: spec, Begun: time.Unix(1, 0)}))(t)))
-			if err := c.Start(spec, store.Resume); err == nil || !strings.Contains(err.Error(), "from a later run") {
+			if err := c.Start(spec, store.Resume); err == nil || !strings.Contains(err.Error(), "of an earlier run") {
 				t.Errorf("a later run: %v", err)
 			}
 			continue

@@ -117,15 +117,12 @@ func (c *Copy) notBehind() error {
 		return nil // the run writes a new journal
 	}
 	here, err := solve.ReadJournal(c.fsys, c.data)
-	began := there.Begun.Format("2006-01-02 15:04:05 MST")
-	switch {
-	case store.Damaged(err):
-		return c.failed(fmt.Errorf("it is from a run started %s; whether the data in %s is as new is unknown (%w): move that directory away, and --resume fetches the copy",
-			began, c.data, err))
-	case err != nil:
+	if err != nil && !store.Damaged(err) {
 		return err
-	case there.Begun.After(here.Begun):
-		return c.failed(fmt.Errorf("it is from a later run, started %s, than the data in %s: move that directory away, and --resume fetches the copy", began, c.data))
+	}
+	if err != nil || there.Begun.After(here.Begun) {
+		return c.failed(fmt.Errorf("it is from a run started %s; the data in %s is of an earlier run, or that is unknown: move that directory away, and --resume fetches the copy",
+			there.Begun.Format("2006-01-02 15:04:05 MST"), c.data))
 	}
 	return nil
 }

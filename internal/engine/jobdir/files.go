@@ -3,15 +3,19 @@
 package jobdir
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // Suffix is the end of the names of pack files.
@@ -98,4 +102,23 @@ func (s *Seals) List(fsys store.FS, dir, game, prefix string) ([]string, error) 
 		}
 	}
 	return parts, nil
+}
+
+// A PackWriter writes a pack file, and closes it.
+type PackWriter struct {
+	*streamfmt.Writer
+	out io.WriteCloser
+}
+
+// NewPackWriter returns a writer of a pack file of a game; see streamfmt.NewWriter.
+func NewPackWriter(out io.WriteCloser, g game.Game, kind streamfmt.CellKind, m *streamfmt.Model) PackWriter {
+	return PackWriter{streamfmt.NewWriter(out, g.Spec(), kind, m), out}
+}
+
+// Finish completes the file unless err is not nil, and closes it in any case. It returns the first error.
+func (w PackWriter) Finish(err error) error {
+	if err == nil {
+		err = w.Close()
+	}
+	return cmp.Or(err, w.out.Close())
 }

@@ -43,7 +43,7 @@ func families() []family {
 	return []family{
 		{"run_info", "gauge", "The game of the run; always 1.", func(r *status.Run, add adder) { add(1, "game", r.Game) }},
 		{"run_state", "gauge", "Whether the run is in the state.", func(r *status.Run, add adder) {
-			for _, state := range []string{solve.Running, solve.Stopped, solve.Failed, solve.Died, solve.Solved} {
+			for _, state := range []string{solve.Running, solve.Stopped, solve.Failed, status.Died, solve.Solved} {
 				value := 0.0
 				if state == r.Status {
 					value = 1
@@ -67,8 +67,8 @@ func families() []family {
 		{"job_seconds", "gauge", "Duration of a finished job.", ofJobs(func(j *solve.JobRecord) float64 { return j.Seconds })},
 		{"retries_total", "counter", "How often jobs, or their tasks on a cluster, failed and were run again.", func(r *status.Run, add adder) {
 			var n int64
-			for i := range r.Report.Jobs {
-				n += r.Report.Jobs[i].Retries
+			for i := range r.Journal.Jobs {
+				n += r.Journal.Jobs[i].Retries
 			}
 			add(float64(n))
 		}},
@@ -80,7 +80,7 @@ func families() []family {
 // ofJobs returns a function that adds a sample for each of the last jobs, and for each step of earlier ones.
 func ofJobs(value func(*solve.JobRecord) float64) func(*status.Run, adder) {
 	return func(r *status.Run, add adder) {
-		jobs := r.Report.Jobs
+		jobs := r.Journal.Jobs
 		var steps []string
 		earlier := make(map[string]float64)
 		for len(jobs) > maxJobs {
@@ -107,8 +107,8 @@ func ofJobs(value func(*solve.JobRecord) float64) func(*status.Run, adder) {
 func clusterJobs(r *status.Run, add adder) {
 	const succeeded, failed = "succeeded", "failed"
 	n := make(map[string]float64)
-	for i := range r.Report.Jobs {
-		if r.Report.Jobs[i].Application != "" {
+	for i := range r.Journal.Jobs {
+		if r.Journal.Jobs[i].Application != "" {
 			n[succeeded]++
 		}
 	}

@@ -19,8 +19,8 @@ import (
 
 // runOf returns the report of a run with these jobs and the given state.
 func runOf(state string, now *solve.Event, jobs ...solve.JobRecord) *status.Run {
-	return &status.Run{Report: &solve.Report{Status: state, Journal: &solve.Journal{Game: "g", State: state,
-		Begun: time.Unix(1, 5e8), Updated: time.Unix(2, 0), Now: now, Jobs: jobs, Damaged: 2}}}
+	return &status.Run{Status: state, Journal: &solve.Journal{Game: "g", State: state,
+		Begun: time.Unix(1, 5e8), Updated: time.Unix(2, 0), Now: now, Jobs: jobs, Damaged: 2}}
 }
 
 // job returns the record of a job.

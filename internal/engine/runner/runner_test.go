@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/mnk"
 	"github.com/treereduce/treereduce/internal/engine/method"
@@ -23,32 +22,6 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/streamfmt"
 )
-
-// TestBorders checks that there is a border between each two parts, that they ascend, and that
-// they are the first keys of ranges.
-func TestBorders(t *testing.T) {
-	tiered := must.Get(connectn.New(5, 5, 4))(t)
-	for _, test := range []struct {
-		g    game.Game
-		step string
-		size uint64 // of a range
-	}{
-		{tiered, step.Possible, 1 << tiered.LowBits()},
-		{tiered, step.Final, 1 << tiered.LowBits()},
-	} {
-		for _, reducers := range []int{1, 2, 7} {
-			borders, err := method.Of(test.g).Borders(&runner.Job{Step: test.step, Tier: 12, Reducers: reducers})
-			if err != nil || len(borders) != reducers-1 || !slices.IsSorted(borders) {
-				t.Errorf("%s, %s, %d reducers: borders %x, %v", test.g.Spec(), test.step, reducers, borders, err)
-			}
-			for _, b := range borders {
-				if b == 0 || b%test.size != 0 {
-					t.Errorf("%s, %s: the border %#x is not the first key of a range after the first", test.g.Spec(), test.step, b)
-				}
-			}
-		}
-	}
-}
 
 // TestOpenLines solves a board, and checks that the input of jobs as lines has the keys of the packed input, and that the
 // lines of a directory are its rows.

@@ -21,7 +21,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -30,46 +29,6 @@ import (
 
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Layered }
-
-// TestLayersOfGraphs solves random games with many options, and compares the values with those
-// of a plain search. All solutions must have the same bytes.
-func TestLayersOfGraphs(t *testing.T) { layersOfGraphs(t, 6) }
-
-// TestLongLayersOfGraphs tests more games.
-func TestLongLayersOfGraphs(t *testing.T) {
-	longtest.Skip(t)
-	layersOfGraphs(t, 60)
-}
-
-func layersOfGraphs(t *testing.T, n int) {
-	for seed := range n {
-		r := rand.New(rand.NewPCG(uint64(seed), 2))
-		g := testgames.RandomAcyclic(r, 1+r.IntN(400))
-		values := gametest.Search(g)
-		var want strings.Builder
-		for _, p := range slices.Sorted(maps.Keys(values)) {
-			fmt.Fprintf(&want, "'%d'\t%d\n", p, values[p])
-		}
-		plain, result := solved(t, g, nil)
-		if got := final(t, plain); got != want.String() {
-			t.Fatalf("seed %d: %s", seed, difference(got, want.String()))
-		}
-		if text := g.Values().Text(values[g.Start()]); result.Value != text || result.Positions != uint64(len(values)) {
-			t.Fatalf("seed %d: got %s, %d positions, want %s, %d", seed, result.Value, result.Positions, text, len(values))
-		}
-		sum := bytesOf(t, plain)
-		other, _ := solved(t, g, func(o *solve.Options) {
-			o.Reducers = 1 + r.IntN(4)
-			o.KeepAll = r.IntN(2) == 0
-			if o.KeepAll && r.IntN(2) == 0 {
-				o.Lines = true
-			}
-		})
-		if diff := storetest.Differences(bytesOf(t, other), sum); diff != nil {
-			t.Fatalf("seed %d: %v", seed, diff)
-		}
-	}
-}
 
 // batched is a game that is game.Batched, and counts how often it is asked for each position.
 type batched struct {
@@ -87,12 +46,21 @@ func (g *batched) Batch(ps []game.Position) (game.Game, error) {
 	return g.Acyclic, nil
 }
 
-// TestLayersStates solves random games that are game.Batched: each position is asked for once.
+// TestLayersStates solves random games without inner moves, and compares the values with those of a plain search; then as
+// game.Batched: each position is asked for once.
 func TestLayersStates(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		g := &batched{Acyclic: testgames.RandomAcyclic(r, 100+r.IntN(400)), asked: make(map[game.Position]int)}
 		plain, want := solved(t, g.Acyclic, nil)
+		var text strings.Builder
+		values := gametest.Search(g.Acyclic)
+		for _, p := range slices.Sorted(maps.Keys(values)) {
+			fmt.Fprintf(&text, "'%d'\t%d\n", p, values[p])
+		}
+		if got := final(t, plain); got != text.String() {
+			t.Fatalf("seed %d: %s", seed, difference(got, text.String()))
+		}
 		dir, _ := solved(t, g, func(o *solve.Options) { o.Reducers = 1 + r.IntN(4) })
 		if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
 			t.Fatalf("seed %d: %v", seed, diff)

@@ -57,9 +57,6 @@ func (r *run) checkTable(ctx context.Context) (bool, error) {
 		// A driver that was taken over in its last step has renamed the seal of the tiers of another one.
 		seal, complete, r.seals[table.Dir] = checked, false, nil
 	}
-	if err == nil && complete {
-		err = r.removeTemporary(table.Dir)
-	}
 	if err != nil || complete {
 		return complete, err
 	}
@@ -83,17 +80,6 @@ func (r *run) namesTiers(seal *store.Seal) bool {
 		}
 	}
 	return true
-}
-
-// removeTemporary deletes what drivers that were killed have left in a directory.
-func (r *run) removeTemporary(name string) error {
-	entries, err := r.data.FS.ReadDir(r.data.Dir(name))
-	for _, e := range entries {
-		if store.IsTemporary(e.Name()) {
-			err = errors.Join(err, r.data.FS.RemoveAll(path.Join(r.data.Dir(name), e.Name())))
-		}
-	}
-	return err
 }
 
 // warnRerun warns that a step is rerun because its output is damaged. It also warns, only once per

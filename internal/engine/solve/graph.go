@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/table"
 )
 
 // The jobs of a game are a graph: each has a directory, and reads directories of others. It is the same for both methods.
@@ -63,6 +65,15 @@ func eachDir(m runner.Method, tier int, forward bool, do func(name string, at st
 	}
 	_, err := do(name, step.At(tier, 0))
 	return err
+}
+
+// jobName matches the directories of all jobs but the last: those of tiers and of passes, also of earlier formats.
+var jobName = regexp.MustCompile(`^(create|(data_first|data_second|mark|solve|ties)[0-9]+(\.t?[0-9]+)?)$`)
+
+// IsRunArtifact reports whether a name in a data directory is one that runs use there, apart
+// from the manifest and the names that begin with "_".
+func IsRunArtifact(name string) bool {
+	return jobName.MatchString(name) || slices.Contains([]string{table.Dir, FinalDir, store.JournalFile, store.SeedFile}, name)
 }
 
 // A dir is a complete directory of a job.

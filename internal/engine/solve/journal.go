@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,9 +32,6 @@ const (
 	Stopped = "stopped" // by Ctrl-C or --until-tier
 	Failed  = "failed"
 	Solved  = "solved"
-	// Died is the status of a Report only: the journal's state is Running, but its driver, or
-	// the driver's machine, was killed.
-	Died = "died"
 )
 
 // A Journal describes how far the solving of a game has come, and what each job did. It is a
@@ -77,48 +73,6 @@ func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 		return nil, &store.DamageError{Name: name, Reason: fmt.Sprintf("of another game: expected %q, found %q", m.Game, j.Game)}
 	}
 	return j, nil
-}
-
-// A Report is the journal of a run, with the present status of the run.
-type Report struct {
-	*Journal
-	Status string `json:"status"` // State, or Died
-
-	Silence time.Duration `json:"-"` // since the journal was last written
-	Asked   bool          `json:"-"` // whether the lock could be checked, which shows if a driver is alive
-}
-
-// ReadReport reads the journal of a data directory. If the journal's state is Running, it
-// checks whether a driver is alive: by the lock, or in HDFS by the age of the journal.
-func ReadReport(fsys store.FS, dir string) (*Report, error) {
-	j, err := ReadJournal(fsys, dir)
-	if err != nil {
-		return nil, err
-	}
-	if states := []string{Running, Stopped, Failed, Solved}; !slices.Contains(states, j.State) {
-		return nil, fmt.Errorf("%s: expected a state of %s, found %q", path.Join(dir, store.JournalFile), strings.Join(states, ", "), j.State)
-	}
-	r := &Report{Journal: j}
-	if j.State == Running {
-		var working bool
-		working, r.Asked = store.AtWork(fsys, dir)
-		// A driver releases the lock after it last writes the journal, which it may have done
-		// since the first read.
-		if r.Journal, err = ReadJournal(fsys, dir); err != nil {
-			return nil, err
-		}
-		r.Silence = time.Since(r.Updated)
-		if r.State == Running && r.Begun.Equal(j.Begun) && !working && (r.Asked || r.Silence > Silent) {
-			r.Status = Died
-		}
-	}
-	if r.Status == "" {
-		r.Status = r.State
-	}
-	if r.State == Stopped {
-		r.Error = "" // a signal is not an error
-	}
-	return r, nil
 }
 
 // A journal is the Journal of the current run.

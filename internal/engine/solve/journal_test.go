@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/engine/status"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -128,7 +129,7 @@ func TestJournalDiskFull(t *testing.T) {
 		t.Error(err)
 	}
 	must.OK(t, data.Close())
-	if r, err := solve.ReadReport(disk, dir); err != nil || r.Status != solve.Failed || !strings.Contains(r.Error, system.ErrDiskFull.Error()) {
+	if r, err := status.Read(disk, dir); err != nil || r.Status != solve.Failed || !strings.Contains(r.Error, system.ErrDiskFull.Error()) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -38,8 +38,10 @@ func (r *run) resumeTable(ctx context.Context) (err error) {
 		return err
 	}
 	if r.tableComplete {
-		r.table, err = r.sealOf(ctx, table.Dir)
-		return err
+		if r.table, err = r.sealOf(ctx, table.Dir); err != nil {
+			return err
+		}
+		return r.removeUnlisted()
 	}
 	name := r.inTable(TiersSeal)
 	old, err := store.ReadSealFile(r.data.FS, name)
@@ -66,7 +68,7 @@ func (r *run) removeUnlisted() error {
 		return nil
 	}
 	for _, e := range entries {
-		if err == nil && store.OwnFile(e.Name()) && e.Name() != TiersSeal && r.table.File(e.Name()) == nil {
+		if err == nil && store.OwnFile(e.Name()) && e.Name() != TiersSeal && e.Name() != store.Success && r.table.File(e.Name()) == nil {
 			err = data.Remove(path.Join(table.Dir, e.Name()))
 		}
 	}

@@ -6,7 +6,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"path"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -15,25 +18,52 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A Run is the report of a run.
+// Died is a status that no journal has: its state is solve.Running, but its driver, or the driver's machine, was killed.
+const Died = "died"
+
+// A Run is the journal of a run, with the present status of the run.
 type Run struct {
-	*solve.Report
+	*solve.Journal
+	Status string `json:"status"` // State, or Died
+
+	Silence time.Duration `json:"-"` // since the journal was last written
+	Asked   bool          `json:"-"` // whether the lock could be checked, which shows if a driver is alive
 }
 
-// Read reads the report of the run in a data directory. If no run has written a journal there,
-// the error is fs.ErrNotExist.
+// Read reads the journal of a data directory. If its state is solve.Running, Read checks whether a driver is alive: by the lock, or
+// in HDFS by the age of the journal. If no run has written a journal there, the error is fs.ErrNotExist.
 func Read(fsys store.FS, dir string) (*Run, error) {
-	r, err := solve.ReadReport(fsys, dir)
+	j, err := solve.ReadJournal(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Report: r}, nil
+	if states := []string{solve.Running, solve.Stopped, solve.Failed, solve.Solved}; !slices.Contains(states, j.State) {
+		return nil, fmt.Errorf("%s: expected a state of %s, found %q", path.Join(dir, store.JournalFile), strings.Join(states, ", "), j.State)
+	}
+	r := &Run{Journal: j, Status: j.State}
+	if j.State == solve.Running {
+		var working bool
+		working, r.Asked = store.AtWork(fsys, dir)
+		// A driver releases the lock after it last writes the journal, which it may have done
+		// since the first read.
+		if r.Journal, err = solve.ReadJournal(fsys, dir); err != nil {
+			return nil, err
+		}
+		r.Silence, r.Status = time.Since(r.Updated), r.Journal.State
+		if r.Status == solve.Running && r.Begun.Equal(j.Begun) && !working && (r.Asked || r.Silence > solve.Silent) {
+			r.Status = Died
+		}
+	}
+	if r.Journal.State == solve.Stopped {
+		r.Error = "" // a signal is not an error
+	}
+	return r, nil
 }
 
 // State describes whether the run is at work or has ended: "running", or
 // "stopped after data_first3; --resume continues".
 func (r *Run) State() string {
-	if r.Status != solve.Died && r.Status != solve.Stopped {
+	if r.Status != Died && r.Status != solve.Stopped {
 		return r.Status
 	}
 	place := ""
@@ -42,8 +72,8 @@ func (r *Run) State() string {
 		place = " in " + r.Now.Job
 	case r.Now != nil:
 		place = " after " + r.Now.Job
-	case len(r.Report.Jobs) > 0:
-		place = " after " + r.Report.Jobs[len(r.Report.Jobs)-1].Job
+	case len(r.Journal.Jobs) > 0:
+		place = " after " + r.Journal.Jobs[len(r.Journal.Jobs)-1].Job
 	}
 	return r.Status + place + "; --resume continues"
 }
@@ -53,7 +83,7 @@ func (r *Run) Trouble() string {
 	switch {
 	case r.Error != "":
 		return "error: " + r.Error
-	case r.Status == solve.Died && !r.Asked:
+	case r.Status == Died && !r.Asked:
 		return fmt.Sprintf("no update for %s: it was killed, or its machine failed", numfmt.Duration(r.Silence))
 	}
 	return ""
@@ -110,7 +140,7 @@ func (r *Run) Lines() []string {
 func (r *Run) Tiers() (forward, back, of int) {
 	last, lowest := 0, math.MaxInt // the last tier of the forward pass; the lowest one with values
 	firsts, seconds := 0, 0        // jobs
-	for _, j := range r.Report.Jobs {
+	for _, j := range r.Journal.Jobs {
 		switch {
 		case isForward(j.Step):
 			firsts++
@@ -171,8 +201,8 @@ func (r *Run) Positions() (n int64) {
 // Found returns what the forward jobs found, by tier, or by pass if only one tier has been reached: terminal positions, and
 // others.
 func (r *Run) Found() (rows []table.Row) {
-	tiers := slices.ContainsFunc(r.Report.Jobs, func(j solve.JobRecord) bool { return isForward(j.Step) && j.Tier > 0 })
-	for _, j := range r.Report.Jobs {
+	tiers := slices.ContainsFunc(r.Journal.Jobs, func(j solve.JobRecord) bool { return isForward(j.Step) && j.Tier > 0 })
+	for _, j := range r.Journal.Jobs {
 		if !isForward(j.Step) {
 			continue
 		}
@@ -235,7 +265,7 @@ func (l *Line) Add(o Line) {
 
 // Jobs returns a line for each finished job.
 func (r *Run) Jobs() (lines []Line) {
-	for _, j := range r.Report.Jobs {
+	for _, j := range r.Journal.Jobs {
 		lines = append(lines, lineOf(j))
 	}
 	return lines
@@ -243,7 +273,7 @@ func (r *Run) Jobs() (lines []Line) {
 
 // Steps returns a line for each step, with the totals of its jobs, in the order of the run.
 func (r *Run) Steps() (lines []Line) {
-	for _, j := range r.Report.Jobs {
+	for _, j := range r.Journal.Jobs {
 		i := slices.IndexFunc(lines, func(l Line) bool { return l.Name == j.Step })
 		if i < 0 {
 			i = len(lines)

@@ -78,7 +78,7 @@ func TestTiers(t *testing.T) {
 		{"with cycles", solve.Running, &solve.Event{}, jobs("init", 0, "mark", 0, "mark", 0, "begin", 0), [3]int{3, 1, 0}},
 		{"inner moves", solve.Running, now, passes(jobs("init", 0, "mark", 0, "mark", 0, "possible", 1, "possible", 2, "solve", 2, "begin", 1, "solve", 1), 1, 2, 7), [3]int{3, 1, 3}},
 	} {
-		r := &Run{Report: &solve.Report{Journal: &solve.Journal{Now: test.now, Jobs: test.jobs}, Status: test.state}}
+		r := &Run{Journal: &solve.Journal{Now: test.now, Jobs: test.jobs}, Status: test.state}
 		forward, back, of := r.Tiers()
 		if got := [3]int{forward, back, of}; got != test.expect {
 			t.Errorf("%s: %d, want %d", test.name, got, test.expect)
@@ -93,8 +93,8 @@ func TestRate(t *testing.T) {
 		r.Positions = positions
 		return r
 	}
-	r := &Run{Report: &solve.Report{Journal: &solve.Journal{Now: &solve.Event{Step: "solve"},
-		Jobs: []solve.JobRecord{record("possible", 100, 1), record("possible", 300, 1), record("solve", 300, 10), record("solve", 100, 10)}}}}
+	r := &Run{Journal: &solve.Journal{Now: &solve.Event{Step: "solve"},
+		Jobs: []solve.JobRecord{record("possible", 100, 1), record("possible", 300, 1), record("solve", 300, 10), record("solve", 100, 10)}}}
 	if rate, n := r.Rate(), r.Positions(); rate != 20 || n != 400 {
 		t.Errorf("%v positions/s, %d positions; want 20, 400", rate, n)
 	}
@@ -115,7 +115,7 @@ func TestFound(t *testing.T) {
 			[]table.Row{{Tier: 0}, {Remoteness: table.NoEnd, Positions: 1}, {Tier: 1, Positions: 4}, {Tier: 1, Remoteness: table.NoEnd, Positions: 8}}},
 		{[]solve.JobRecord{record("possible", 3, 2, 7, 3)}, []table.Row{{Tier: 3, Positions: 3}, {Tier: 3, Remoteness: table.NoEnd, Positions: 4}}},
 	} {
-		r := &Run{Report: &solve.Report{Journal: &solve.Journal{Jobs: test.jobs}}}
+		r := &Run{Journal: &solve.Journal{Jobs: test.jobs}}
 		if got := r.Found(); !slices.Equal(got, test.want) {
 			t.Errorf("got  %+v\nwant %+v", got, test.want)
 		}
@@ -168,8 +168,8 @@ func TestOwnNode(t *testing.T) {
 	record := func(job, application string, read, near int64) solve.JobRecord {
 		return solve.JobRecord{Job: job, Step: step.Possible, Stats: runner.Stats{Application: application, Read: read, Near: near}}
 	}
-	r := &Run{Report: &solve.Report{Journal: &solve.Journal{Jobs: []solve.JobRecord{
-		record("data_first1", "", 0, 0), record("data_first2", "application_1", 1000, 250), record("data_first3", "application_2", 1000, 1000)}}}}
+	r := &Run{Journal: &solve.Journal{Jobs: []solve.JobRecord{
+		record("data_first1", "", 0, 0), record("data_first2", "application_1", 1000, 250), record("data_first3", "application_2", 1000, 1000)}}}
 	for _, test := range []struct {
 		lines []Line
 		want  []string

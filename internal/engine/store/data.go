@@ -362,12 +362,6 @@ func OwnFile(name string) bool { return ownFile.MatchString(name) }
 // formats, the table of a game without tiers.
 var ownFile = regexp.MustCompile(`^(_|(` + LinesPrefix + `([mr]-)?|` + SentPrefix + `|tier-)[0-9]|positions\.)`)
 
-// IsTemporary reports whether a name is that of an attempt, of a driver's own directory, or of
-// something that is being deleted. Nothing depends on such entries.
-func IsTemporary(name string) bool {
-	return strings.HasPrefix(name, attemptPrefix) || strings.HasPrefix(name, removedPrefix) || strings.HasPrefix(name, driverPrefix)
-}
-
 // clear deletes the attempts for which keep does not return true. If all is set, it deletes all of
 // them, and everything else of ours except the lock and the manifest.
 func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {

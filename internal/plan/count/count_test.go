@@ -2,7 +2,6 @@ package count
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -161,21 +160,6 @@ func holds(found, truth Tier) bool {
 	return found.Low <= truth.Positions && truth.Positions <= found.High
 }
 
-// Enumerated positions are in the sum once, and exact.
-func TestBoth(t *testing.T) {
-	g := solved.Game(t, "connectn width=4 height=5 connect=3")
-	truth := of(t, g, Options{Time: time.Hour})
-	c := of(t, g, Options{Exact: 60_000, Draws: 6_000})
-	for i, tier := range c.Tiers {
-		if tier.Draws == 0 != (tier == truth.Tiers[i]) || !holds(tier, truth.Tiers[i]) {
-			t.Errorf("tier %d: %+v, want %+v", i, tier, truth.Tiers[i])
-		}
-	}
-	if !holds(c.Sum, truth.Sum) || c.Sum.Error() > 0.06 {
-		t.Errorf("%+v, want %v", c.Sum, truth.Sum.Positions)
-	}
-}
-
 // The sum is correct for any limit on enumerated positions, up to the last tier.
 func TestAnyLimit(t *testing.T) {
 	for _, spec := range []string{"connectn width=3 height=3 connect=3", "quickcross width=3 height=3 connect=3"} {
@@ -317,15 +301,6 @@ func TestProgress(t *testing.T) {
 	}})
 	if want := []string{"counting positions", "drawing boards"}; !slices.Equal(reported, want) || last < 0.5 {
 		t.Errorf("%q, at last %v", reported, last)
-	}
-}
-
-// The JSON has the names that programs read, and How in words.
-func TestJSON(t *testing.T) {
-	c := of(t, solved.Game(t, "connectn width=2 height=2 connect=2"), Options{})
-	text, err := json.Marshal(c)
-	if err != nil || !strings.Contains(string(text), `"sum":{"tier":5,"positions":13,"low":13,"high":13,`) || !strings.Contains(string(text), `"how":"exact"`) {
-		t.Errorf("%s, %v", text, err)
 	}
 }
 

@@ -14,21 +14,6 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
-// TestNeeds compares the memory of a job with a manual computation: what workers allocate
-// counts twice.
-func TestNeeds(t *testing.T) {
-	n := Needs{Shared: 1000, Worker: 100, Windows: 3, Record: 10, Chunk: func(slots int) int { return 2 * slots }}
-	for _, tt := range []struct{ Workers, Window, want int }{
-		{1, 7, 1000 + 2*(100+3*(10+2*10+pageCursor)+4*2*5)},
-		{2, 7, 1000 + 2*2*(100+3*(10+2*10+pageCursor)+4*2*5)},
-		{2, 50, 1000 + 2*2*(100+3*(50+2*10+pageCursor)+4*2*5)},
-	} {
-		if got := n.of(Plan{Workers: tt.Workers, Slots: 5, Ahead: 4, Window: tt.Window}); got != tt.want {
-			t.Errorf("%d workers, windows of %d: %d bytes, want %d", tt.Workers, tt.Window, got, tt.want)
-		}
-	}
-}
-
 // A brokenPart is a part whose Finish fails.
 type brokenPart struct {
 	err      error

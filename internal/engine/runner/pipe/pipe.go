@@ -333,3 +333,47 @@ func (p *pipeline) shuffle(out io.Reader) error {
 	}
 	return nil
 }
+
+// mapsOfCore is the maximum number of maps per core: in some games many tiers send a few messages to one tier.
+const mapsOfCore = 4
+
+// group combines consecutive pieces into splits of about equal size; most is the maximum number
+// of splits. An error in a split names the file of its first piece and the number of further
+// files. Its line number counts from the first line of that piece.
+func group(pieces []runner.Piece, most int) (splits []runner.Piece) {
+	var all, sum int64
+	for _, p := range pieces {
+		all += p.Size + 1
+	}
+	begin := 0
+	for i, p := range pieces {
+		if sum += p.Size + 1; len(pieces) <= most || sum*int64(most) >= all*int64(len(splits)+1) {
+			splits = append(splits, together(pieces[begin:i+1]))
+			begin = i + 1
+		}
+	}
+	return splits
+}
+
+// together combines consecutive pieces into one split.
+func together(ps []runner.Piece) runner.Piece {
+	more := 0
+	for i := 1; i < len(ps); i++ {
+		if ps[i].Source != ps[i-1].Source {
+			more++
+		}
+	}
+	s := ps[0]
+	if more > 0 {
+		s.Source = fmt.Sprintf("%s and %d more", s.Source, more)
+	}
+	s.Write = func(w io.Writer) error {
+		for _, p := range ps {
+			if err := p.Write(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s
+}

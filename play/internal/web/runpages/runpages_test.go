@@ -243,8 +243,8 @@ func TestRunStates(t *testing.T) {
 		{"failed", store.Local{}, solve.Journal{Game: spec, State: solve.Failed, Error: "data_first3: no space left on <device>", Now: now}, solve.Failed,
 			[]string{"error: data_first3: no space left on &lt;device&gt;", "<dt>Last job</dt><dd>possible, tier 3 of 16", "25.0%"}},
 		{"stopped", store.Local{}, solve.Journal{Game: spec, State: solve.Stopped, Now: now}, solve.Stopped, []string{"stopped in data_first3; --resume continues"}},
-		{"killed", store.Local{}, solve.Journal{Game: spec, State: solve.Running, Now: now}, solve.Died, []string{"died in data_first3; --resume continues"}},
-		{"silent in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now().Add(-time.Hour), Now: now}, solve.Died,
+		{"killed", store.Local{}, solve.Journal{Game: spec, State: solve.Running, Now: now}, status.Died, []string{"died in data_first3; --resume continues"}},
+		{"silent in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now().Add(-time.Hour), Now: now}, status.Died,
 			[]string{"no update for 60 min: it was killed, or its machine failed"}},
 		{"in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now(), Now: &onCluster, Jobs: []solve.JobRecord{script, job}}, solve.Running, []string{
 			"<dt>Time left</dt><dd>90 s</dd>", "<dt>Positions a second</dt><dd>80</dd>", "<dt>Bytes shuffled</dt><dd>5 MB</dd>",

@@ -32,10 +32,9 @@ var deprecated = map[string]string{
 }
 
 // Load reads core-site.xml, hdfs-site.xml, mapred-site.xml and yarn-site.xml from a directory, as
-// Hadoop's class Configuration does, with final properties. It
-// expands ${name} in their values. A name is that of another property, of Java's user.name, user.home
-// or java.io.tmpdir, or of an environment variable: ${env.NAME}, ${env.NAME-default} or
-// ${env.NAME:-default}. References to unknown names stay as they are. Missing files are skipped, but a
+// Hadoop's class Configuration does, with final properties. It expands ${name} in their values. A name is that of
+// another property, of Java's user.name, user.home or java.io.tmpdir, or of an environment variable: ${env.NAME},
+// ${env.NAME-default} or ${env.NAME:-default}. References to unknown names stay as they are. Missing files are skipped, but a
 // directory without any of them is an fs.ErrNotExist. What Load does not support, such as included files,
 // entities and other encodings than UTF-8, is an error that names the file.
 func Load(dir string) (map[string]string, error) {

@@ -27,7 +27,6 @@ import (
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/search"
-	"github.com/treereduce/treereduce/table"
 )
 
 // entrantForms lists the forms of an entrant, for errors.
@@ -439,11 +438,7 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 
 // table returns a player that uses the table in a directory; in --data if dir is "".
 func (l *lobby) table(dir string) (player.Player, error) {
-	place, err := datadir.OpenDir(cmp.Or(dir, l.data.name))
-	if err != nil {
-		return nil, err
-	}
-	t, err := table.OpenOf(place.FS, place.Path, l.g)
+	t, _, err := dataDir{cmp.Or(dir, l.data.name), true}.tableIfAny(only(l.g))
 	if err != nil {
 		return nil, err
 	}

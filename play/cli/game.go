@@ -77,7 +77,7 @@ func sitDown(c *cli.Context, g game.Game, words []string) error {
 	r := reviewer{options: l.options, data: l.data, notices: l.notices}
 	defer r.close()
 	t := lines.Series{Entrants: [2]referee.Entrant(entrants), Humans: [2]bool(people), Settled: c.IsSet("you"), Once: c.Bool("quit"), Console: l.console, Out: c.App.Writer,
-		Analyzer: func() (*analysis.Analyzer, error) { err := r.prepare(g); return r.analyzer, err }}
+		Analyzer: func() (*analysis.Analyzer, error) { return r.analyzerOf(g) }}
 	err = t.Play(ctx, g)
 	if err == io.EOF || err == player.ErrLeft {
 		err = nil

@@ -30,27 +30,23 @@ func openLogs(name string, resume bool, warn func(v ...any)) (*logDir, error) {
 	return &logDir{path: name, resume: resume, warn: warn}, nil
 }
 
-// fileName replaces the characters of a text that a name of a file cannot have.
-func fileName(text string) string {
-	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune(`/\<>:"|?*`, c) {
-			return '_'
-		}
-		return c
-	}, text)
-}
-
 // begin creates or empties the file of a player, which stays open, and returns a function that appends to it; nil if d is nil.
 // number is that of the player, from 0.
 func (d *logDir) begin(number int, player string) (func(text []byte), error) {
 	if d == nil {
 		return nil, nil
 	}
+	player = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\<>:"|?*`, c) {
+			return '_' // the name of a file cannot have it
+		}
+		return c
+	}, player)
 	flags := os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	if !d.resume {
 		flags |= os.O_TRUNC
 	}
-	f, err := os.OpenFile(filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, fileName(player))), flags, 0o600)
+	f, err := os.OpenFile(filepath.Join(d.path, fmt.Sprintf("%d-%s.log", number+1, player)), flags, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--logs: %w", err)
 	}

@@ -50,16 +50,28 @@ func review(c *cli.Context, games game.Kinds) error {
 	if err != nil {
 		return err
 	}
-	r := reviewer{options: options, time: c.Duration("time"), json: c.Bool("json"), data: dataOf(c), notices: logOf(c)}
+	r := reviewer{options: options, data: dataOf(c), notices: logOf(c)}
 	defer r.close()
-	return eachPlayed(c, games, r.review)
+	return eachPlayed(c, games, func(ctx context.Context, out io.Writer, n int, p referee.Played) error {
+		z, err := r.analyzerOf(p.History.Game())
+		if err != nil {
+			return err
+		}
+		judgments, err := z.Judge(ctx, p.History, p.Opening, c.Duration("time"))
+		if err := command.Stopped(ctx, err); err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			return json.NewEncoder(out).Encode(reviewJSON(n, p, judgments))
+		}
+		printReview(out, n, p, judgments)
+		return nil
+	})
 }
 
-// A reviewer reviews games. Games of the same spec share its analyzer.
+// A reviewer makes the analyzers of games. Games of the same spec that follow each other share one.
 type reviewer struct {
 	options  search.Options
-	time     time.Duration // how long each position is searched
-	json     bool
 	data     dataDir
 	notices  *log.Logger
 	spec     string
@@ -67,18 +79,17 @@ type reviewer struct {
 	table    *table.Table // the table that the analyzer reads; nil: there is none
 }
 
-// prepare makes the analyzer of a game.
-func (r *reviewer) prepare(g game.Game) error {
-	if r.spec == g.Spec() {
-		return nil
+// analyzerOf returns the analyzer of a game.
+func (r *reviewer) analyzerOf(g game.Game) (*analysis.Analyzer, error) {
+	if r.spec != g.Spec() {
+		t, err := r.data.tableOf(g, r.notices)
+		if err != nil {
+			return nil, err
+		}
+		r.close()
+		r.spec, r.table, r.analyzer = g.Spec(), t, analysis.New(g, t, book.Embedded(g), r.options)
 	}
-	t, err := r.data.tableOf(g, r.notices)
-	if err != nil {
-		return err
-	}
-	r.close()
-	r.spec, r.table, r.analyzer = g.Spec(), t, analysis.New(g, t, book.Embedded(g), r.options)
-	return nil
+	return r.analyzer, nil
 }
 
 // close closes the table of the analyzer.
@@ -86,23 +97,6 @@ func (r *reviewer) close() {
 	if r.table != nil {
 		r.table.Close()
 	}
-}
-
-// review judges and prints a game.
-func (r *reviewer) review(ctx context.Context, out io.Writer, n int, p referee.Played) error {
-	g, h := p.History.Game(), p.History
-	if err := r.prepare(g); err != nil {
-		return err
-	}
-	judgments, err := r.analyzer.Judge(ctx, h, p.Opening, r.time)
-	if err := command.Stopped(ctx, err); err != nil {
-		return err
-	}
-	if r.json {
-		return json.NewEncoder(out).Encode(reviewJSON(n, p, judgments))
-	}
-	printReview(out, n, p, judgments)
-	return nil
 }
 
 // printReview prints a game, its moves with their values, its mistakes and a line for each player.

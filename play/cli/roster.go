@@ -57,7 +57,7 @@ func parseRoster(r io.Reader, source string) (specs []entrantSpec, err error) {
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		in.Discard(len(byteOrderMark))
 	}
-	lines, first := csv.NewReader(in), true
+	lines := csv.NewReader(in)
 	lines.Comment, lines.FieldsPerRecord, lines.TrimLeadingSpace = '#', -1, true
 	before := make(map[string]int) // the line of each name
 	for {
@@ -78,11 +78,9 @@ func parseRoster(r io.Reader, source string) (specs []entrantSpec, err error) {
 				err = errors.New("expected no control characters")
 			}
 		}
-		if header := strings.Join(fields, ","); first && (strings.EqualFold(header, "name,command") || strings.EqualFold(header, "name,command,directory")) {
-			first = false
+		if header := strings.Join(fields, ","); len(specs) == 0 && (strings.EqualFold(header, "name,command") || strings.EqualFold(header, "name,command,directory")) {
 			continue
 		}
-		first = false
 		if len(fields) < 2 || len(fields) > 3 || fields[1] == "" {
 			err = fmt.Errorf("expected NAME,COMMAND or NAME,COMMAND,DIRECTORY, found %q", strings.Join(fields, ","))
 		}

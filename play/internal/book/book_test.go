@@ -131,8 +131,8 @@ func TestResume(t *testing.T) {
 			cancel()
 			got, missing := os.ReadFile(name)
 			if err == nil {
-				if string(got) != want {
-					t.Errorf("interrupted at %d: %q, want %q", stop, got, want)
+				if string(got) != want || n == 0 {
+					t.Errorf("interrupted %d times at %d: %q, want %q", n, stop, got, want)
 				}
 				break
 			}

@@ -62,7 +62,7 @@ func (m *Match) Play(ctx context.Context) (standings [2]Standing, err error) {
 			p, recorded = m.Recorded(names, opening)
 		}
 		if !recorded {
-			both.begin = func(seats [2]Seat) { begin(n, seats) }
+			both.game = n + 1
 			if p, err = both.Play(ctx, m.Game, m.Rules, n%2, opening); err != nil {
 				return standings, err
 			}
@@ -95,20 +95,11 @@ func (m *Match) goesOn(n int, s Standing) bool {
 // A header is a player that keeps what it writes, under a heading for each game.
 type header interface{ Head(line string) }
 
-// begin begins game n.
-func begin(n int, seats [2]Seat) {
-	for _, s := range seats {
-		if h, ok := s.Player.(header); ok {
-			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", seats[0].Name, seats[1].Name, n+1))
-		}
-	}
-}
-
 // A Pairing is two entrants that play one game after the other. They keep their players, unless these fail.
 type Pairing struct {
 	Entrants [2]Entrant
 
-	begin   func([2]Seat)    // is called before each game; may be nil
+	game    int              // its number in a match
 	players [2]player.Player // nil: to be made
 }
 
@@ -126,8 +117,10 @@ func (t *Pairing) Play(ctx context.Context, g game.Game, r Rules, first int, ope
 		}
 		seats[side] = Seat{Name: e.Name, Player: t.players[side^first], Limit: e.Limit}
 	}
-	if t.begin != nil {
-		t.begin(seats)
+	for _, s := range seats {
+		if h, ok := s.Player.(header); ok {
+			h.Head(fmt.Sprintf("== %s - %s, game %d of the match", seats[0].Name, seats[1].Name, t.game))
+		}
 	}
 	p, err := r.Play(ctx, g, seats, opening)
 	for side, s := range seats {

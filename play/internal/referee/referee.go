@@ -141,11 +141,10 @@ func didOf(err error, name string, chosen bool) string {
 		}
 		return ""
 	}
-	shown := name
-	if quoted := player.Quoted(shown); shown == "" || quoted != `"`+shown+`"` || strings.Contains(shown, " ") {
-		shown = quoted
+	if quoted := player.Quoted(name); name == "" || quoted != `"`+name+`"` || strings.Contains(name, " ") {
+		name = quoted
 	}
-	return fmt.Sprintf("played %s, which is not a legal move,", shown)
+	return fmt.Sprintf("played %s, which is not a legal move,", name)
 }
 
 // Explain describes a fault as a sentence for people: "cheat played 3, which is not a legal move, on

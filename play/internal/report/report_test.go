@@ -132,6 +132,14 @@ func TestHTMLAgain(t *testing.T) {
 	if html(t, r) != first {
 		t.Error("the order of the matches changes the page")
 	}
+	s := r.Cross.Between[1][2]
+	if s.Wins == s.Losses {
+		t.Fatalf("%+v: expected a winner", s)
+	}
+	class := map[bool]string{true: "won", false: "lost"}[s.Wins > s.Losses]
+	if !regexp.MustCompile(`<td class="` + class + `"><a href="#pair-\d-\d" aria-label="B, &#34;x&#34; against C: ` + report.Points(s) + `">`).MatchString(first) {
+		t.Errorf("the page lacks the result of B against C: %+v", s)
+	}
 	for _, want := range []string{"<h1>Connect 3 on 4×4: results</h1>", "9 March 2026", "<dt>Seed</dt><dd>17</dd>"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the page lacks %s", want)

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"fmt"
+	"html/template"
+	"maps"
 	"slices"
 	"time"
 
@@ -146,10 +148,16 @@ func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
 		return nil
 	}
 	report := s.begin(at.g, at.History().Position())
+	var review map[string]template.HTML // that was sent last
 	send := func(r analysis.Report) error {
 		shown, err := s.reportOf(at, s.withMoves(at.g, r))
 		if err != nil {
 			return err
+		}
+		if maps.Equal(shown.Review, review) {
+			shown.Review = nil
+		} else {
+			review = shown.Review
 		}
 		return out.Send("report", shown)
 	}

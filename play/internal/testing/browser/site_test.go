@@ -253,7 +253,7 @@ const lookUp = `async hashes => {
   const found = [];
   for (const h of hashes) {
     const v = await (await fetch(document.body.dataset.view + '?from=%23' + h)).json();
-    const [, value, end = 0] = v.over ? [0, { [['first', 'second'][v.turn]]: 'win', [['second', 'first'][v.turn]]: 'lose' }[/point (\w+)/.exec(v.review.history)[1]] ?? 'tie'] : /(win|lose|tie|draw)(?: in (\d+))?/.exec(v.report.known);
+    const [, value, end = 0] = v.over ? [0, { [['first', 'second'][v.turn]]: 'win', [['second', 'first'][v.turn]]: 'lose' }[/point (\w+)/.exec(v.review.history)[1]] ?? 'tie'] : /: (win|lose|tie|draw)(?: in (\d+))?/.exec(v.report.known);
     found.push([value + end, ...(v.marks ?? []).map(m => m.name + ' ' + m.value + (m.text.slice(1) || 0)).sort()].join(', '));
   }
   return found;

@@ -88,11 +88,15 @@ func New(g game.Game, t *table.Table, b *book.Book, o search.Options) *Analyzer 
 	return &Analyzer{g: g, table: t, book: b, options: o}
 }
 
-// Begin returns what can be known of an unfinished position at once: which moves end the game,
-// and what the opening book contains.
+// Begin returns what can be known of a position at once: how the game has ended, or which moves
+// end it, and what the opening book contains.
 func (z *Analyzer) Begin(p game.Position) Report {
 	r := Report{Position: p, Best: -1, next: -1, Table: z.table != nil}
 	values := z.g.Values()
+	if v := z.g.Primitive(p); v != 0 {
+		r.Value, r.Known, r.Done = values.Ended(v, z.g.ToMove(p)), true, true
+		return r
+	}
 	for _, m := range z.g.Moves(nil, p) {
 		move := Move{Move: m}
 		if v := z.g.Primitive(m.To); v != 0 {
@@ -371,7 +375,7 @@ func (z *Analyzer) Close() { z.working.Lock() }
 // time. If the table fails, it does not search, because that might not find the same.
 func (z *Analyzer) AllValues(ctx context.Context, p game.Position, limit time.Duration) (r Report, err error) {
 	r = z.Begin(p)
-	if z.table != nil {
+	if z.table != nil && !r.Done {
 		err = z.lookUpMoves(&r)
 	}
 	for begun := time.Now(); err == nil && !r.Done && time.Since(begun) < limit; err = context.Cause(ctx) {
@@ -384,6 +388,9 @@ func (z *Analyzer) AllValues(ctx context.Context, p game.Position, limit time.Du
 // Trouble is the reason.
 func (z *Analyzer) LookUp(p game.Position) Report {
 	r := z.Begin(p)
+	if r.Done {
+		return r
+	}
 	if err := z.lookUp(context.Background(), &r); err != nil {
 		r = Report{Position: p, Best: -1, next: -1, Moves: r.Moves, Trouble: err.Error()}
 	}

@@ -24,15 +24,11 @@ func (z *Analyzer) Assess(ctx context.Context, p game.Position, limit time.Durat
 	if err := context.Cause(ctx); err != nil {
 		return r, err
 	}
-	if v := z.g.Primitive(p); v != 0 {
-		r.Value, r.Known, r.Done = z.g.Values().Ended(v, z.g.ToMove(p)), true, true
+	if r.Done { // at the end of a game, or from the opening book
 		return r, nil
 	}
 	if r.Table {
 		return r, z.lookUp(ctx, &r)
-	}
-	if r.Done { // from the opening book
-		return r, nil
 	}
 	if err := z.prepare(); err != nil {
 		return r, err

@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"fmt"
+	"html/template"
+	"maps"
 	"slices"
 	"time"
 
@@ -51,7 +53,7 @@ type place struct {
 // maxKnown is the number of finished analyses that are kept.
 const maxKnown = 10_000
 
-// begin returns what is known of an unfinished position without a search. Its Trouble is why the
+// begin returns what is known of a position without a search. Its Trouble is why the
 // table is not used.
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	var trouble string
@@ -146,10 +148,16 @@ func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
 		return nil
 	}
 	report := s.begin(at.g, at.History().Position())
+	var review map[string]template.HTML // that was sent last
 	send := func(r analysis.Report) error {
 		shown, err := s.reportOf(at, s.withMoves(at.g, r))
 		if err != nil {
 			return err
+		}
+		if maps.Equal(shown.Review, review) {
+			shown.Review = nil
+		} else {
+			review = shown.Review
 		}
 		return out.Send("report", shown)
 	}
@@ -226,10 +234,7 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 
 // assess returns what is known of a position: its value and best play, as a search finds them within a limit unless they are known.
 func (s *Server) assess(ctx context.Context, g *served, p game.Position, limit time.Duration) (report analysis.Report, err error) {
-	if g.g.Primitive(p) != 0 {
-		return analysis.Report{Position: p, Worth: s.worth(g, p), Best: -1}, nil
-	}
-	if report = s.begin(g, p); report.Known && len(report.Line) > 0 {
+	if report = s.begin(g, p); report.Done || report.Known && len(report.Line) > 0 {
 		return report, nil
 	}
 	err = s.withSlot(ctx, g, func(sl *slot) (err error) {

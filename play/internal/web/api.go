@@ -289,15 +289,12 @@ func (s *Server) apiPosition(r *Request) (any, error) {
 		return nil, invalid{"Position", err}
 	}
 	moves, report := g.g.Moves(nil, at.p), analysis.Report{}
-	switch {
-	case len(moves) == 0:
-	case g.source != nil:
-		if _, ok, unread := g.source.Table.Lookup(at.p); unread == nil && !ok {
-			return nil, invalid{"Position", errUnreached}
-		}
-		report, err = analysis.New(g.g, g.source.Table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
-	default:
+	if g.source == nil {
 		report = s.withMoves(g, s.begin(g, at.p))
+	} else if _, ok, unread := g.source.Table.Lookup(at.p); unread == nil && !ok && len(moves) > 0 {
+		err = invalid{"Position", errUnreached}
+	} else {
+		report, err = analysis.New(g.g, g.source.Table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
 	}
 	if err != nil {
 		return nil, err

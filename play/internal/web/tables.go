@@ -290,9 +290,6 @@ func (g *served) noTiers() bool {
 	return !tiers
 }
 
-// errNoTiers is the error for the heat map of a game without tiers.
-var errNoTiers = NotFound(fmt.Errorf("the game has no tiers, so there is no heat map"))
-
 // numbersOf returns the numbers of a picture as a table.
 func numbersOf(c chart.Columns) (header []string, rows [][]string) {
 	header = []string{c.Axis}
@@ -328,11 +325,8 @@ func (s *Server) tableFile(r *Request) (*Answer, error) {
 		"tiers.csv":    {"text/csv; charset=utf-8", all.stats.WriteCSV},
 		"tiers.json":   {"application/json", all.stats.WriteJSON},
 	}[file]
-	switch {
-	case !ok:
+	if !ok {
 		return nil, errNotFound
-	case file == "heat.svg" && g.noTiers():
-		return nil, errNoTiers
 	}
 	var body bytes.Buffer
 	if err := f.write(&body); err != nil {

@@ -25,11 +25,11 @@ type (
 	}
 	// reviewJSON is the review of a play, with the moves that were taken back.
 	reviewJSON struct {
-		Judged   string                   `json:"judged"`   // see session.Judged
-		Open     bool                     `json:"open"`     // not all moves are judged
-		Practise bool                     `json:"practise"` // there are mistakes to practise
-		Mistakes [][2]int                 `json:"mistakes"` // the number of moves before each mistake, and the side that made it
-		Review   map[string]template.HTML `json:"review"`   // the content of elements of the page, by ID
+		Judged   string                   `json:"judged"`           // see session.Judged
+		Open     bool                     `json:"open"`             // not all moves are judged
+		Practise bool                     `json:"practise"`         // there are mistakes to practise
+		Mistakes [][2]int                 `json:"mistakes"`         // the number of moves before each mistake, and the side that made it
+		Review   map[string]template.HTML `json:"review,omitempty"` // the content of elements of the page, by ID; nil: as before
 	}
 	// markJSON is a position or a move, and what is known of it. The page reads the fields with a name in JSON; templates read all.
 	markJSON struct {

@@ -253,7 +253,7 @@ const lookUp = `async hashes => {
   const found = [];
   for (const h of hashes) {
     const v = await (await fetch(document.body.dataset.view + '?from=%23' + h)).json();
-    const [, value, end = 0] = v.over ? [0, { [['first', 'second'][v.turn]]: 'win', [['second', 'first'][v.turn]]: 'lose' }[/point (\w+)/.exec(v.review.history)[1]] ?? 'tie'] : /(win|lose|tie|draw)(?: in (\d+))?/.exec(v.report.known);
+    const [, value, end = 0] = v.over ? [0, { [['first', 'second'][v.turn]]: 'win', [['second', 'first'][v.turn]]: 'lose' }[/point (\w+)/.exec(v.review.history)[1]] ?? 'tie'] : /: (win|lose|tie|draw)(?: in (\d+))?/.exec(v.report.known);
     found.push([value + end, ...(v.marks ?? []).map(m => m.name + ' ' + m.value + (m.text.slice(1) || 0)).sort()].join(', '));
   }
   return found;
@@ -379,7 +379,8 @@ func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, pos
 	}
 	server.mu.Lock()
 	t.Logf("%d requests of %d bytes for %d positions and their moves", server.ranges, server.ranged, len(positions))
-	if server.ranges == 0 || server.ranges > 3*len(positions) {
+	small := board == "quixo/3" || board == "mancala/3-4" // what opens the files of the table has all of it
+	if (server.ranges == 0) != small || server.ranges > 3*len(positions) {
 		t.Errorf("%d requests for %d positions", server.ranges, len(positions))
 	}
 	server.ranges, server.ranged = 0, 0

@@ -62,11 +62,10 @@ const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'ho
 // has reports whether a click on a square can mean a move.
 export const has = (move, at) => move.squares.some(square => String(square) === at);
 
-// meant returns the moves that clicks on squares can mean. Of moves with the same squares, it is the one with the path in
-// this order.
+// meant returns the moves that clicks on squares can mean. If paths begin at the first of them, it is one of these.
 export function meant(moves, clicks) {
-  const exact = moves.filter(m => m.path && m.squares.join(' ') === clicks.join(' '));
-  return exact.length ? exact : moves.filter(m => clicks.every(at => has(m, at)));
+  const begun = moves.filter(m => m.path && String(m.squares[0]) === clicks[0]);
+  return (begun.length ? begun : moves).filter(m => clicks.every(at => has(m, at)));
 }
 
 // draw returns the board of a view. view.marks has the values of moves, the best first; without it, only the move view.best is

@@ -386,13 +386,14 @@ func testChooser(t *testing.T, browser context.Context, address string) {
 }
 
 // testPaths plays moves of which each needs several squares, by clicks on them: the page marks those that can follow.
-// Escape begins again.
+// Escape begins again, and so does a square that no move from the first one leads to.
 func testPaths(t *testing.T, browser context.Context, address string) {
 	for _, tt := range []struct{ path, first, next, open, move string }{
 		{"mills/3?moves=a1,c2,b2,b1", `[x="4"][y="0"]`, `[x="2"][y="4"]`, "2,4 4,2", "c3xb1"},
 		{"dobutsu/regular?moves=Cb3b2,Ec1b2", `[x="2"][y="6"]`, `[x="0"][y="4"]`, "0,3 0,4 1,4 2,2 2,3 2,4", "C*a3"},
-		{"quixo/3?moves=", `[x="0"][y="2"]`, `[x="0"][y="0"]`, "0,0 0,1 1,2 2,2", "a3-a1"},
-		{"quixo/3?moves=", `[x="0"][y="0"]`, `[x="0"][y="2"]`, "0,1 0,2 1,0 2,0", "a1-a3"},
+		{"quixo/3?moves=", `[x="0"][y="2"]`, `[x="0"][y="0"]`, "0,0 2,2", "a3-a1"},
+		{"quixo/3?moves=", `[x="0"][y="0"]`, `[x="0"][y="2"]`, "0,2 2,0", "a1-a3"},
+		{"quixo/3?moves=", `[x="1"][y="0"]`, `[x="1"][y="2"]`, "0,0 1,2 2,0", "b1-b3"},
 	} {
 		tab := open(t, browser, address+"/play/"+tt.path+"#play")
 		tab.twoPersons()
@@ -406,6 +407,10 @@ func testPaths(t *testing.T, browser context.Context, address string) {
 		tab.wait(marked + ` === '` + tt.open + `'`)
 		tab.run(chromedp.KeyEvent(kb.Escape))
 		tab.wait(marked + ` === ''`)
+		if tt.move == "b1-b3" {
+			click(`[x="0"][y="0"]`) // b1-a1 leads to it, not from it
+			tab.wait(marked + ` === '0,2 2,0'`)
+		}
 		click(tt.first)
 		tab.wait(marked + ` === '` + tt.open + `'`)
 		click(tt.next)

@@ -183,6 +183,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("passes", func(t *testing.T) { testPasses(t, browser, address) })
 	t.Run("failures", func(t *testing.T) { testFailures(t, browser, address) })
 	t.Run("squares", func(t *testing.T) { testSquares(t, browser, address) })
+	t.Run("the ring of the focus", func(t *testing.T) { testRing(t, browser, address) })
 	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
 	t.Run("columns", func(t *testing.T) { testColumns(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })

@@ -1,8 +1,13 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -487,6 +492,67 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	tab.wait(moves + ` === '1,1,1,1,2,2'`)
 	tab.run(chromedp.KeyEvent(kb.ArrowLeft)) // after the mouse, it undoes
 	tab.wait(moves + ` === '1,1,1,1,2'`)
+}
+
+// testRing checks that the square with the focus has a ring that can be seen, and that nothing beside it changes.
+func testRing(t *testing.T, browser context.Context, address string) {
+	for _, path := range []string{"connectn/7-6-4#play", "connectn/7-6-4", "dobutsu/regular#play", "mills/9#play", "quixo/4#play", "teeko/standard#play"} {
+		for _, scheme := range []string{"light", "dark"} {
+			tab := newTab(t, browser)
+			tab.emulate(scheme, 1200)
+			tab.visit(address + "/play/" + path)
+			tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+			if !strings.HasSuffix(path, "#play") {
+				tab.run(press("#edit"))
+			}
+			tab.run(chromedp.Evaluate(`document.activeElement.blur(); document.getElementById('board').scrollIntoView()`, nil))
+			picture := func() image.Image {
+				var data []byte
+				tab.run(chromedp.CaptureScreenshot(&data))
+				decoded, err := png.Decode(bytes.NewReader(data))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return decoded
+			}
+			before := picture()
+			tab.run(chromedp.Evaluate(`(e => { e.focus({ focusVisible: true, preventScroll: true }); })(document.querySelector('#board [tabindex="0"]'))`, nil))
+			after := picture()
+			var r struct{ X, Y, Width, Height float64 }
+			tab.run(chromedp.Evaluate(`(({ x, y, width, height }) => ({ x, y, width, height }))(document.activeElement.getBoundingClientRect())`, &r))
+			square := image.Rect(int(r.X), int(r.Y), int(r.X+r.Width), int(r.Y+r.Height)).Inset(-4)
+			seen, beside := 0, 0
+			for y := range before.Bounds().Dy() {
+				for x := range before.Bounds().Dx() {
+					a, b := luminance(before.At(x, y)), luminance(after.At(x, y))
+					if a != b && !image.Pt(x, y).In(square) {
+						beside++
+					}
+					if max(a, b)+.05 > 3*(min(a, b)+.05) {
+						seen++
+					}
+				}
+			}
+			if length := int(2 * (r.Width + r.Height)); seen < 3*length/2 || seen > 5*length || beside > 0 {
+				t.Errorf("%s, %s: around a square of %.0f×%.0f, %d pixels have a contrast of 3, and %d change outside", path, scheme, r.Width, r.Height, seen, beside)
+			}
+		}
+	}
+}
+
+// luminance returns the relative luminance of a colour, as WCAG defines it.
+func luminance(c color.Color) (l float64) {
+	r, g, b, _ := c.RGBA()
+	for i, v := range []uint32{r, g, b} {
+		part := float64(v) / 0xffff
+		if part <= .04045 {
+			part /= 12.92
+		} else {
+			part = math.Pow((part+.055)/1.055, 2.4)
+		}
+		l += []float64{.2126, .7152, .0722}[i] * part
+	}
+	return l
 }
 
 // testTargets checks that what a finger presses is large enough.

@@ -117,7 +117,7 @@ export function draw(view, chosen) {
   const labels = (texts, y) => texts?.forEach((text, x) => svg.append(el('text', { x: x + .5, y, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   labels(Above, -.3);
   labels(Below, height + .3);
-  Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
+  Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': text ? .34 : .26, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text || (rows[y].some(s => s.kind === 1) ? 'hand' : ''))));
   threats(svg, view);
   for (const { attributes, text } of marked) svg.append(el('text', attributes, text));
   targets(svg, view, open, chosen, height);
@@ -184,8 +184,8 @@ function targets(svg, view, open, chosen, height) {
     }
   }
   for (const { x, y, key, names, quiet } of areas.values()) {
-    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view.look), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
-    const label = what || names.length > 1 ? `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}` : does;
+    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
+    const label = what === undefined ? does : `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}`;
     const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
     if (view.clicks?.includes(key)) target.classList.add('picked');
     else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
@@ -242,18 +242,20 @@ function walk(e) {
 }
 
 // contentOf names what is on a square; "" if that is nothing.
-function contentOf({ text, owner }, { pieces }) {
+function contentOf({ kind, text, owner }, { look: { pieces }, players }) {
   const shape = pieces?.[text];
   if (animals[shape] && owner) return `${text.length > 1 ? `${text.length} times ` : ''}${shape} of the ${owners[owner]} player`;
   if (text === '.') return '';
+  if (kind === 1 && /^\d/.test(text)) return `${text} of ${players[owner - 1]}`;
   return /\w/.test(text) ? text : shape ?? text;
 }
 
 // squareName names a square by the labels of the board, or else by numbers from 1.
-export function squareName({ rows, Above, Below, Left }, x, y) {
-  const columns = y < rows.length / 2 ? Above ?? Below : Below ?? Above;
-  return `column ${columns?.[x] || x + 1}, ${Left && !Left[y] ? 'beside the board' : `row ${Left?.[y] || y + 1}`}`.replaceAll('_', '');
-}
+export function squareName(picture, x, y) { return `column ${columnName(picture, x, y)}, ${rowName(picture, y)}`; }
+
+function columnName({ rows, Above, Below }, x, y) { return String((y < rows.length / 2 ? Above ?? Below : Below ?? Above)?.[x] || x + 1).replaceAll('_', ''); }
+
+function rowName({ Left }, y) { return Left && !Left[y] ? 'hand' : `row ${Left?.[y] || y + 1}`.replaceAll('_', ''); }
 
 // sights draws the lines along which pieces see one another.
 function sights(svg, rows, texts) {
@@ -275,7 +277,10 @@ function sights(svg, rows, texts) {
 // describe returns the board as text, for those who do not see it.
 function describe(view) {
   const side = view.players[view.turn];
-  const rows = view.picture.rows.map(r => r.map(s => contentOf(s, view.look) || s.text || ' ').join(' ')).join('; ');
+  const rows = view.picture.rows.map((row, y) => {
+    const pieces = row.map((s, x) => contentOf(s, view) && `${columnName(view.picture, x, y)} ${contentOf(s, view)}`).filter(Boolean);
+    return pieces.length ? `; ${rowName(view.picture, y)}: ${pieces.join(', ')}` : '';
+  }).join('');
   const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => squareName(view.picture, x, y)).join(' and ')}` : '').join('') ?? '';
-  return (view.over ? `Board, ${view.over}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
+  return `Board, ${view.over || `${side} to move`}${rows}${threats}`;
 }

@@ -479,12 +479,21 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	tab.want(square, "move 0") // column 1 is full
 	for path, names := range map[string]string{
 		"/play/dobutsu/regular":     "column b, row 2, chick of the second player: move Cb3b2\ncolumn b, row 3, chick of the first player: move Cb3b2",
-		"/play/mills/3?moves=a1,a2": "column a, beside the board, 2: 7 moves\nmove a3",
+		"/play/mills/3?moves=a1,a2": "column a, hand, 2 of W: 7 moves\ncolumn a, row 3: move a3",
 	} {
 		open(t, browser, address+path).want(`[...document.querySelectorAll('#board .target')].map(e => e.ariaLabel).slice(0, 2).sort((a, b) => b.length - a.length).join('\n')`, names)
 	}
-	open(t, browser, address+"/play/dobutsu/regular?moves=Cb3b2,Ec1b2").want(`document.querySelector('#board svg').getAttribute('aria-label').split('; ')[2] + ' ' + document.querySelector('#state').textContent`,
-		"giraffe of the second player lion of the second player . Second played Ec1b2. First to move.")
+	for path, name := range map[string]string{
+		"/play/dobutsu/regular?moves=Cb3b2,Ec1b2": "Board, first to move; hand: c chick of the second player; row 1: a giraffe of the second player, b lion of the second player; " +
+			"row 2: b elephant of the second player; row 4: a elephant of the first player, b lion of the first player, c giraffe of the first player; hand: c chick of the first player",
+		"/play/mills/3?moves=a1,b2,a2,c1,a3xc1": "Board, W has won after 5 moves; row 3: a W; row 2: a W, b B; row 1: a W; hand: a 0 of W, c 1 of B",
+		"/play/network/regular":                 "Board, White to move",
+	} {
+		tab := open(t, browser, address+path)
+		tab.want(`document.querySelector('#board svg').ariaLabel`, name)
+		tab.want(`[...document.querySelectorAll('#board .label')].some(l => l.textContent === 'hand')`, strconv.FormatBool(strings.Contains(name, "hand")))
+	}
+	open(t, browser, address+"/play/dobutsu/regular?moves=Cb3b2,Ec1b2").want(`document.querySelector('#state').textContent`, "Second played Ec1b2. First to move.")
 	tab.run(chromedp.KeyEvent("2"))
 	tab.wait(moves + ` === '1,1,1,1,2'`)
 	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)

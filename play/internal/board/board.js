@@ -68,10 +68,42 @@ export function meant(moves, clicks) {
   return (begun.length ? begun : moves).filter(m => clicks.every(at => has(m, at)));
 }
 
+// one reports whether clicks mean exactly one move. A path needs at least two clicks.
+export function one(open, clicks) { return open.length === 1 && (!open[0].path || clicks.length > 1); }
+
+// goes reports whether clicks name the square to which a piece goes in all moves that they can mean.
+function goes(open, clicks) { return open.length > 0 && open.every(m => clicks.includes(String(m.at))); }
+
+// takes reports whether the paths of these moves also name a piece that is taken.
+function takes(open, clicks) { return goes(open, clicks) && open.every(m => m.path && String(m.at) !== String(m.squares.at(-1))); }
+
+// asks says what the next click is to name; '' if the clicks before it mean a move, or there are none.
+export function asks({ moves, picture, players, turn, clicks }) {
+  const open = meant(moves, clicks);
+  if (!clicks.length || !open.length || one(open, clicks)) return '';
+  let what = 'choose another square';
+  if (takes(open, clicks)) what = `choose a piece of ${players[1 - turn]} to take`;
+  else if (goes(open, clicks)) what = 'choose the piece that goes there';
+  else if (open.every(m => !m.path || String(m.squares[0]) === clicks[0])) what = 'choose where it goes';
+  return `C${squareName(picture, ...clicks.at(-1).split(',').map(Number)).slice(1)}: ${what}.`;
+}
+
+// placed returns a view with a piece where clicks say that it goes, while the piece that it takes is chosen.
+function placed(view, open) {
+  const { picture, turn, clicks = [] } = view;
+  if (!takes(open, clicks)) return view;
+  const rows = structuredClone(picture.rows), [x, y] = open[0].at, own = s => s.owner === turn + 1 && s.kind === 0, from = clicks.map(at => at.split(',')).map(([x, y]) => rows[y][x]).find(own);
+  rows[y][x] = { ...from ?? rows.flat().find(own) };
+  if (from) Object.assign(from, { text: '.', owner: 0 });
+  return { ...view, picture: { ...picture, rows } };
+}
+
 // draw returns the board of a view. view.marks has the values of moves, the best first; without it, only the move view.best is
 // marked. chosen is called with the names of the moves that a click can mean, its area and its square. Only moves that view.clicks
 // can mean are marked.
 export function draw(view, chosen) {
+  const open = meant(view.moves, view.clicks ?? []);
+  view = placed(view, open);
   const { rows, Above, Below, Left, won, line, links } = view.picture;
   const look = view.look;
   const height = rows.length, width = rows[0].length;
@@ -87,7 +119,7 @@ export function draw(view, chosen) {
     const [[x1, y1], [x2, y2]] = [at(...of[0]), at(...of.at(-1))];
     svg.append(el('line', { x1, y1, x2, y2, class: 'link' }));
   });
-  const last = new Set(view.last.map(String)), open = meant(view.moves, view.clicks ?? []), marked = marksOf({ ...view, moves: open }, height), corners = new Set(marked.map(m => m.corner));
+  const last = new Set(view.last.map(String)), marked = marksOf({ ...view, moves: open }, height), corners = new Set(marked.map(m => m.corner));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const sq = rows[y][x];
@@ -184,11 +216,14 @@ function targets(svg, view, open, chosen, height) {
     }
   }
   for (const { x, y, key, names, quiet } of areas.values()) {
-    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
+    const now = [[...view.clicks ?? [], key], [key]].map(clicks => meant(view.moves, clicks)).find(moves => moves.length)?.map(m => m.name) ?? names;
+    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = now.length === 1 ? `move ${now[0]}` : `${now.length} moves`;
     const label = what === undefined ? does : `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}`;
     const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
-    if (view.clicks?.includes(key)) target.classList.add('picked');
-    else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
+    if (view.clicks?.includes(key)) {
+      target.classList.add('picked');
+      target.setAttribute('aria-pressed', true);
+    } else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
     target.dataset.moves = names.join(' ');
     svg.append(target);
   }

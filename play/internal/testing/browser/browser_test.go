@@ -180,6 +180,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
 	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
 	t.Run("paths", func(t *testing.T) { testPaths(t, browser, address) })
+	t.Run("pending", func(t *testing.T) { testPending(t, browser, address) })
 	t.Run("passes", func(t *testing.T) { testPasses(t, browser, address) })
 	t.Run("failures", func(t *testing.T) { testFailures(t, browser, address) })
 	t.Run("squares", func(t *testing.T) { testSquares(t, browser, address) })

@@ -423,6 +423,34 @@ func testPaths(t *testing.T, browser context.Context, address string) {
 	}
 }
 
+// testPending clicks squares, one after the other, that do not yet mean a move: the page says what the next click is to name,
+// names the squares that are chosen and those that can follow by what they do now, and shows the piece that goes there before it takes another one.
+func testPending(t *testing.T, browser context.Context, address string) {
+	for _, tt := range []struct{ path, clicks, asked, chosen, other, pieces string }{
+		{"mills/3?moves=a1,c2,b2,b1", "", "B played b1. W to move.", "", "column c, row 3: 2 moves", "0,4 0,5 2,2 2,4 4,2 4,5"},
+		{"mills/3?moves=a1,c2,b2,b1", "4,0", "Column c, row 3: choose a piece of B to take.", "column c, row 3, W: 2 moves", "column b, row 1, B: move c3xb1", "0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,2", "Column b, row 2: choose where it goes.", "column b, row 2, W: 5 moves", "column b, row 3: 3 moves", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,2 2,0", "Column b, row 3: choose a piece of B to take.", "column b, row 2: 3 moves; column b, row 3, W: 3 moves", "column b, row 1, B: move b2-b3xb1", "0,0 0,4 0,5 2,0 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,0", "Column b, row 3: choose the piece that goes there.", "column b, row 3: 5 moves", "column b, row 2, W: 3 moves", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,4", "Column b, row 1: choose another square.", "column b, row 1, B: move b2-b3xb1", "column b, row 2, W: move b2-b3xb1", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"dobutsu/regular?moves=Cb3b2,Ec1b2", "2,6", "Column c, hand: choose where it goes.", "column c, hand, chick of the first player: 6 moves", "column a, row 2: move C*a2", "0,2 0,5 1,2 1,3 1,5 2,0 2,5 2,6"},
+		{"quixo/3?moves=", "0,0", "Column a, row 1: choose where it goes.", "column a, row 1: 2 moves", "column a, row 3: move a1-a3", ""},
+	} {
+		tab := open(t, browser, address+"/play/"+tt.path+"#play")
+		tab.twoPersons()
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		for at := range strings.FieldsSeq(tt.clicks) {
+			x, y, _ := strings.Cut(at, ",")
+			left, top := tab.middle(fmt.Sprintf(`.target[x="%s"][y="%s"]`, x, y))
+			tab.run(chromedp.MouseClickXY(left, top))
+		}
+		tab.want(`document.querySelector('#state').textContent`, tt.asked)
+		tab.want(`[...document.querySelectorAll('#board [aria-pressed=true]')].map(e => e.ariaLabel).sort().join('; ')`, tt.chosen)
+		tab.want(`[...document.querySelectorAll('#board .target')].some(e => e.ariaLabel === '`+tt.other+`')`, "true")
+		tab.want(`[...document.querySelectorAll('#board .piece')].map(p => [p.getBBox().x + p.getBBox().width / 2, p.getBBox().y + p.getBBox().height / 2].map(Math.floor).join()).sort().join(' ')`, tt.pieces)
+	}
+}
+
 // testPasses plays a move that no square of the board means, and checks that long names of moves fit beside their values.
 func testPasses(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/mancala/3-1?moves=0,4,1,5,2,4#play")

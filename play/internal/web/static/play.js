@@ -1,6 +1,6 @@
 // The page on which people play, and look at the values of positions. A request has the whole game and what is done with it; the
 // answer has the game after that, and what is shown of it.
-import { draw, replace } from './board.js';
+import { asks, draw, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { capital, fetched, listPasses, listSteps, onBoard, pick, put, said, say } from './lists.js';
@@ -194,7 +194,7 @@ function render() {
   $('editor').hidden = !editing;
   $('edit').hidden = !view.look.place;
   $('edit').setAttribute('aria-expanded', editing !== null);
-  $('state').textContent = line?.made ? said(view, line) : view.said;
+  $('state').textContent = line?.made ? said(view, line) : asks({ ...view, clicks }) || view.said;
   for (const id of ['undo', 'redo', 'hint', 'resign', 'swap']) $(id).disabled = !view.can.includes(id);
   $('best').disabled = !view.best;
   $('pause').hidden = !view.can.includes('pause');

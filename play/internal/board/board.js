@@ -247,15 +247,15 @@ export function area(x, y, label, press) {
   return rect;
 }
 
-// replace shows a drawing in place of another one. The tabulator key reaches one square of the board: the one
-// that it reached before, if that can still be pressed.
+// replace shows a drawing in place of another one. The tabulator key reaches one square of the board: of those that can be
+// pressed, the nearest to the one that it reached before. If there is none, the board keeps the focus.
 export function replace(board, svg) {
   const focused = board.contains(document.activeElement), old = focused ? document.activeElement : board.querySelector('[tabindex="0"]');
-  const squares = [...svg.querySelectorAll('[role=button]')], same = s => ['x', 'y'].every(at => s.getAttribute(at) === old?.getAttribute(at));
-  const square = squares.find(same) ?? squares[0];
-  square?.setAttribute('tabindex', 0);
+  const distance = s => Math.hypot(...['x', 'y'].map(at => s.getAttribute(at) - (old ?? s).getAttribute(at)));
+  const square = [...svg.querySelectorAll('[role=button]')].sort((a, b) => distance(a) - distance(b))[0];
+  (square ?? svg).setAttribute('tabindex', square ? 0 : -1);
   board.replaceChildren(svg);
-  if (focused) square?.focus();
+  if (focused) (square ?? svg).focus();
 }
 
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -479,7 +479,7 @@ func testFailures(t *testing.T, browser context.Context, address string) {
 }
 
 // testSquares plays with the squares of a board by keyboard: the tabulator key reaches one of them, the arrow keys
-// the others, and the focus stays on the board.
+// the others, and the focus stays on the board, at the square nearest to the one that was pressed.
 func testSquares(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|#play")
 	tab.twoPersons()
@@ -529,6 +529,14 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	tab.wait(moves + ` === '1,1,1,1,2,2'`)
 	tab.run(chromedp.KeyEvent(kb.ArrowLeft)) // after the mouse, it undoes
 	tab.wait(moves + ` === '1,1,1,1,2'`)
+
+	tab.visit(address + "/play/mnk/3-3-3?moves=a1,c1#play")
+	tab.twoPersons()
+	for made, at := range []string{`[x="0"][y="1"]`, `[x="2"][y="1"]`, `[x="0"][y="2"]`} {
+		tab.run(chromedp.Focus(`#board .target`+at), chromedp.KeyEvent(kb.Enter))
+		tab.wait(moves + `.split(',').length === ` + strconv.Itoa(made+3))
+		tab.want(square, []string{"column a, row 3: move a3", "column b, row 2: move b2", "Board, X has won after 5 moves; row 1: a X, c O; row 2: a X, c O; row 3: a X"}[made])
+	}
 }
 
 // testRing checks that the square with the focus has a ring that can be seen, and that nothing beside it changes.

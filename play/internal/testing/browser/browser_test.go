@@ -312,6 +312,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					}
 					if name == "rules" {
 						tab.run(press("[popovertarget=rules]"), chromedp.WaitVisible("#rules pre"))
+						tab.want(`(r => r.getBoundingClientRect().left + r.clientLeft + r.clientWidth - r.querySelector('button').getBoundingClientRect().right)(document.querySelector('#rules'))`, "0")
 					}
 					if name == "threats" { // the browser keeps this setting
 						tab.run(press("#threats"))

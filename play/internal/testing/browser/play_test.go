@@ -462,7 +462,8 @@ func testPasses(t *testing.T, browser context.Context, address string) {
 	tab.want(`document.querySelector('#name0').className + ' ' + document.querySelector('#name1').className`, "first second")
 }
 
-// testFailures opens a link with a move that there is not, and begins a game there; a machine that cannot move waits.
+// testFailures opens a link with a move that there is not, and begins a game there; a machine that cannot move waits. A move that
+// there is not stays in its field, and the page says so where it can be seen.
 func testFailures(t *testing.T, browser context.Context, address string) {
 	tab := newTab(t, browser)
 	tab.expectError = true
@@ -476,6 +477,13 @@ func testFailures(t *testing.T, browser context.Context, address string) {
 	tab.want(`document.querySelector('#message').textContent !== ''`, "true")
 	tab.run(network.SetBlockedURLs([]string{}), press("#pause"))
 	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+
+	tab.run(emulation.SetDeviceMetricsOverride(1280, 900, 1, false))
+	tab.visit(address + "/play/dobutsu/regular#play")
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.run(chromedp.SendKeys("#move", "c4c3"+kb.Enter))
+	tab.want(`document.querySelector('#message').textContent + ' ' + document.querySelector('#move').value`, `There is no move "c4c3". c4c3`)
+	tab.want(`(r => r.top > 0 && r.bottom < innerHeight + 1)(document.querySelector('#message').getBoundingClientRect())`, "true")
 }
 
 // testSquares plays with the squares of a board by keyboard: the tabulator key reaches one of them, the arrow keys
@@ -610,6 +618,9 @@ func testTargets(t *testing.T, browser context.Context, address string) {
 		tab.want(`[...document.querySelectorAll('button, select, input, summary, #board .target')].filter(e => e.checkVisibility() && (r => r.width < 44 || r.height < 44)(e.getBoundingClientRect())).map(e => e.outerHTML).join('\n')`, "")
 		tab.want(`document.documentElement.scrollWidth <= 390`, "true")
 	}
+	tab.visit(address + "/play/dobutsu/regular#play") // a state of two lines does not move the board
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.want(`new Set(['First (you) to move.', 'Second played Lb1c2. First (you) to move.'].map(text => { document.querySelector('#state').textContent = text; return document.querySelector('#board').getBoundingClientRect().top; })).size`, "1")
 	tab.visit(address + "/play/network/regular?moves=22,15,72,67,11,10,61,13,45,56,64,33,74,20,41,52,76,40,43,25#play")
 	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 	tab.run(press(`#board [role=button][x="1"][y="1"]`)) // a chip with 17 moves

@@ -398,9 +398,13 @@ on('share', async () => {
 });
 on('typed', () => {
   const name = $('move').value.trim();
-  $('move').value = '';
-  if (view?.moves.some(m => m.name === name)) press(name);
-  else say(`There is no move ${JSON.stringify(name)}.`);
+  if (view?.moves.some(m => m.name === name)) {
+    $('move').value = '';
+    press(name);
+  } else {
+    say(`There is no move ${JSON.stringify(name)}.`);
+    $('message').scrollIntoView({ block: 'nearest' });
+  }
 }, 'submit');
 on('goto', () => find(['position', $('position').value]), 'submit');
 // The second click of a double click is no move of the position that the first one leads to.

@@ -449,6 +449,12 @@ func testPending(t *testing.T, browser context.Context, address string) {
 		tab.want(`[...document.querySelectorAll('#board .target')].some(e => e.ariaLabel === '`+tt.other+`')`, "true")
 		tab.want(`[...document.querySelectorAll('#board .piece')].map(p => [p.getBBox().x + p.getBBox().width / 2, p.getBBox().y + p.getBBox().height / 2].map(Math.floor).join()).sort().join(' ')`, tt.pieces)
 	}
+	tab := open(t, browser, address+"/puzzles/mills/3?from=W.W/.../BB. W 1 1")
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.want(`document.querySelector('#state').textContent`, "W to move: find the move that wins.")
+	x, y := tab.middle(`.target[x="2"][y="0"]`)
+	tab.run(chromedp.MouseClickXY(x, y))
+	tab.want(`document.querySelector('#state').textContent`, "Column b, row 3: choose a piece of B to take.")
 }
 
 // testPasses plays a move that no square of the board means, and checks that long names of moves fit beside their values.

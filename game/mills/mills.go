@@ -366,6 +366,13 @@ func (r *rules) Picture(p game.Position) game.Picture {
 		player := game.Player(i)
 		pic.Rows[side][x] = game.Square{Kind: game.Goal, Text: fmt.Sprint(r.hand(s, player)), Owner: game.OwnedBy(player)}
 	}
+	if r.side == 3 && r.Primitive(p) != 0 { // the first mill wins
+		for i := range r.points {
+			if (r.closed(s.men[0])|r.closed(s.men[1]))>>i&1 != 0 {
+				pic.Won = append(pic.Won, r.square(i))
+			}
+		}
+	}
 	return pic
 }
 

@@ -132,6 +132,24 @@ func TestPicture(t *testing.T) {
 	}
 }
 
+// TestWon checks that the mill that wins a game of Three Men's is marked.
+func TestWon(t *testing.T) {
+	for _, tt := range []struct {
+		men            int
+		position, want string
+	}{
+		{3, "W.W/.../BB. W 1 1", "[]"},
+		{3, "WWW/.../.B. B 0 1", "[[0 0] [2 0] [4 0]]"},
+		{3, "B.W/.BW/..B W 0 0", "[[0 0] [2 2] [4 4]]"},
+		{5, "B-.-./-B..-/..-../-...-/W-W-W B 0 0", "[]"},
+	} {
+		g := mustNew(t, tt.men)
+		if got := fmt.Sprint(g.Picture(must.Get(g.Parse(tt.position))(t)).Won); got != tt.want {
+			t.Errorf("%d men, %q: %s, want %s", tt.men, tt.position, got, tt.want)
+		}
+	}
+}
+
 // Evaluate counts a piece as 40, and an empty point beside a piece as 1.
 func TestEvaluate(t *testing.T) {
 	g := mustNew(t, 9)

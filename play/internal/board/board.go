@@ -130,14 +130,13 @@ func (s Spot) Clicked(pic game.Picture, at Place) bool {
 	return at[1] >= len(pic.Rows)-len(pic.Rows)/2
 }
 
-// meant returns the moves that clicks on squares can mean, and whether they mean exactly one. Of moves with
-// the same squares, it is the one with the path in this order. A path needs at least two clicks.
+// meant returns the moves that clicks on squares can mean, and whether they mean exactly one. If paths begin at
+// the first square, it is one of these. A path needs at least two clicks.
 func meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool) {
+	begins := func(s Spot) bool { return s.Path && s.Squares[0] == clicks[0] }
+	begun := slices.ContainsFunc(all, begins)
 	for i, s := range all {
-		if s.Path && slices.Equal(s.Squares, clicks) {
-			return []int{i}, true
-		}
-		if !slices.ContainsFunc(clicks, func(at Place) bool { return !s.Clicked(pic, at) }) {
+		if begun == begins(s) && !slices.ContainsFunc(clicks, func(at Place) bool { return !s.Clicked(pic, at) }) {
 			moves = append(moves, i)
 		}
 	}

@@ -62,17 +62,48 @@ const square = { hole: (x, y) => el('circle', { cx: x, cy: y, r: .42, class: 'ho
 // has reports whether a click on a square can mean a move.
 export const has = (move, at) => move.squares.some(square => String(square) === at);
 
-// meant returns the moves that clicks on squares can mean. Of moves with the same squares, it is the one with the path in
-// this order.
+// meant returns the moves that clicks on squares can mean. If paths begin at the first of them, it is one of these.
 export function meant(moves, clicks) {
-  const exact = moves.filter(m => m.path && m.squares.join(' ') === clicks.join(' '));
-  return exact.length ? exact : moves.filter(m => clicks.every(at => has(m, at)));
+  const begun = moves.filter(m => m.path && String(m.squares[0]) === clicks[0]);
+  return (begun.length ? begun : moves).filter(m => clicks.every(at => has(m, at)));
+}
+
+// one reports whether clicks mean exactly one move. A path needs at least two clicks.
+export function one(open, clicks) { return open.length === 1 && (!open[0].path || clicks.length > 1); }
+
+// goes reports whether clicks name the square to which a piece goes in all moves that they can mean.
+function goes(open, clicks) { return open.length > 0 && open.every(m => clicks.includes(String(m.at))); }
+
+// takes reports whether the paths of these moves also name a piece that is taken.
+function takes(open, clicks) { return goes(open, clicks) && open.every(m => m.path && String(m.at) !== String(m.squares.at(-1))); }
+
+// asks says what the next click is to name; '' if the clicks before it mean a move, or there are none.
+export function asks({ moves, picture, players, turn, clicks }) {
+  const open = meant(moves, clicks);
+  if (!clicks.length || !open.length || one(open, clicks)) return '';
+  let what = 'choose another square';
+  if (takes(open, clicks)) what = `choose a piece of ${players[1 - turn]} to take`;
+  else if (goes(open, clicks)) what = 'choose the piece that goes there';
+  else if (open.every(m => !m.path || String(m.squares[0]) === clicks[0])) what = 'choose where it goes';
+  return `C${squareName(picture, ...clicks.at(-1).split(',').map(Number)).slice(1)}: ${what}.`;
+}
+
+// placed returns a view with a piece where clicks say that it goes, while the piece that it takes is chosen.
+function placed(view, open) {
+  const { picture, turn, clicks = [] } = view;
+  if (!takes(open, clicks)) return view;
+  const rows = structuredClone(picture.rows), [x, y] = open[0].at, own = s => s.owner === turn + 1 && s.kind === 0, from = clicks.map(at => at.split(',')).map(([x, y]) => rows[y][x]).find(own);
+  rows[y][x] = { ...from ?? rows.flat().find(own) };
+  if (from) Object.assign(from, { text: '.', owner: 0 });
+  return { ...view, picture: { ...picture, rows } };
 }
 
 // draw returns the board of a view. view.marks has the values of moves, the best first; without it, only the move view.best is
 // marked. chosen is called with the names of the moves that a click can mean, its area and its square. Only moves that view.clicks
 // can mean are marked.
 export function draw(view, chosen) {
+  const open = meant(view.moves, view.clicks ?? []);
+  view = placed(view, open);
   const { rows, Above, Below, Left, won, line, links } = view.picture;
   const look = view.look;
   const height = rows.length, width = rows[0].length;
@@ -88,7 +119,7 @@ export function draw(view, chosen) {
     const [[x1, y1], [x2, y2]] = [at(...of[0]), at(...of.at(-1))];
     svg.append(el('line', { x1, y1, x2, y2, class: 'link' }));
   });
-  const last = new Set(view.last.map(String)), open = meant(view.moves, view.clicks ?? []), marked = marksOf({ ...view, moves: open }, height), corners = new Set(marked.map(m => m.corner));
+  const last = new Set(view.last.map(String)), marked = marksOf({ ...view, moves: open }, height), corners = new Set(marked.map(m => m.corner));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const sq = rows[y][x];
@@ -118,7 +149,7 @@ export function draw(view, chosen) {
   const labels = (texts, y) => texts?.forEach((text, x) => svg.append(el('text', { x: x + .5, y, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
   labels(Above, -.3);
   labels(Below, height + .3);
-  Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': .34, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text)));
+  Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': text ? .34 : .26, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text || (rows[y].some(s => s.kind === 1) ? 'hand' : ''))));
   threats(svg, view);
   for (const { attributes, text } of marked) svg.append(el('text', attributes, text));
   targets(svg, view, open, chosen, height);
@@ -185,11 +216,14 @@ function targets(svg, view, open, chosen, height) {
     }
   }
   for (const { x, y, key, names, quiet } of areas.values()) {
-    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view.look), does = names.length === 1 ? `move ${names[0]}` : `${names.length} moves`;
-    const label = what || names.length > 1 ? `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}` : does;
+    const now = [[...view.clicks ?? [], key], [key]].map(clicks => meant(view.moves, clicks)).find(moves => moves.length)?.map(m => m.name) ?? names;
+    const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = now.length === 1 ? `move ${now[0]}` : `${now.length} moves`;
+    const label = what === undefined ? does : `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}`;
     const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
-    if (view.clicks?.includes(key)) target.classList.add('picked');
-    else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
+    if (view.clicks?.includes(key)) {
+      target.classList.add('picked');
+      target.setAttribute('aria-pressed', true);
+    } else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
     target.dataset.moves = names.join(' ');
     svg.append(target);
   }
@@ -213,15 +247,15 @@ export function area(x, y, label, press) {
   return rect;
 }
 
-// replace shows a drawing in place of another one. The tabulator key reaches one square of the board: the one
-// that it reached before, if that can still be pressed.
+// replace shows a drawing in place of another one. The tabulator key reaches one square of the board: of those that can be
+// pressed, the nearest to the one that it reached before. If there is none, the board keeps the focus.
 export function replace(board, svg) {
   const focused = board.contains(document.activeElement), old = focused ? document.activeElement : board.querySelector('[tabindex="0"]');
-  const squares = [...svg.querySelectorAll('[role=button]')], same = s => ['x', 'y'].every(at => s.getAttribute(at) === old?.getAttribute(at));
-  const square = squares.find(same) ?? squares[0];
-  square?.setAttribute('tabindex', 0);
+  const distance = s => Math.hypot(...['x', 'y'].map(at => s.getAttribute(at) - (old ?? s).getAttribute(at)));
+  const square = [...svg.querySelectorAll('[role=button]')].sort((a, b) => distance(a) - distance(b))[0];
+  (square ?? svg).setAttribute('tabindex', square ? 0 : -1);
   board.replaceChildren(svg);
-  if (focused) square?.focus();
+  if (focused) (square ?? svg).focus();
 }
 
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -243,18 +277,20 @@ function walk(e) {
 }
 
 // contentOf names what is on a square; "" if that is nothing.
-function contentOf({ text, owner }, { pieces }) {
+function contentOf({ kind, text, owner }, { look: { pieces }, players }) {
   const shape = pieces?.[text];
   if (animals[shape] && owner) return `${text.length > 1 ? `${text.length} times ` : ''}${shape} of the ${owners[owner]} player`;
   if (text === '.') return '';
+  if (kind === 1 && /^\d/.test(text)) return `${text} of ${players[owner - 1]}`;
   return /\w/.test(text) ? text : shape ?? text;
 }
 
 // squareName names a square by the labels of the board, or else by numbers from 1.
-export function squareName({ rows, Above, Below, Left }, x, y) {
-  const columns = y < rows.length / 2 ? Above ?? Below : Below ?? Above;
-  return `column ${columns?.[x] || x + 1}, ${Left && !Left[y] ? 'beside the board' : `row ${Left?.[y] || y + 1}`}`.replaceAll('_', '');
-}
+export function squareName(picture, x, y) { return `column ${columnName(picture, x, y)}, ${rowName(picture, y)}`; }
+
+function columnName({ rows, Above, Below }, x, y) { return String((y < rows.length / 2 ? Above ?? Below : Below ?? Above)?.[x] || x + 1).replaceAll('_', ''); }
+
+function rowName({ Left }, y) { return Left && !Left[y] ? 'hand' : `row ${Left?.[y] || y + 1}`.replaceAll('_', ''); }
 
 // sights draws the lines along which pieces see one another.
 function sights(svg, rows, texts) {
@@ -276,7 +312,10 @@ function sights(svg, rows, texts) {
 // describe returns the board as text, for those who do not see it.
 function describe(view) {
   const side = view.players[view.turn];
-  const rows = view.picture.rows.map(r => r.map(s => contentOf(s, view.look) || s.text || ' ').join(' ')).join('; ');
+  const rows = view.picture.rows.map((row, y) => {
+    const pieces = row.map((s, x) => contentOf(s, view) && `${columnName(view.picture, x, y)} ${contentOf(s, view)}`).filter(Boolean);
+    return pieces.length ? `; ${rowName(view.picture, y)}: ${pieces.join(', ')}` : '';
+  }).join('');
   const threats = view.threats?.map((of, i) => of?.length ? `. ${view.players[i]} threatens ${of.map(([x, y]) => squareName(view.picture, x, y)).join(' and ')}` : '').join('') ?? '';
-  return (view.over ? `Board, ${view.over}: ${rows}` : `Board, ${side} to move: ${rows}`) + threats;
+  return `Board, ${view.over || `${side} to move`}${rows}${threats}`;
 }

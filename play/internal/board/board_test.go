@@ -36,13 +36,15 @@ func TestSpots(t *testing.T) {
 	}
 }
 
-// TestMeant checks clicks on squares in games whose moves have paths: of two pushes of Quixo with the same ends,
-// the first click is where the cube is taken.
+// TestMeant checks clicks on squares in games whose moves have paths: in Quixo, the first click is where the cube
+// is taken, if it can be taken there.
 func TestMeant(t *testing.T) {
 	for _, tt := range []struct{ spec, position, clicks, want string }{
-		{"quixo size=3", "", "a1", "a1-a3 a1-c1 a2-a1 a3-a1 b1-a1 c1-a1"},
+		{"quixo size=3", "", "a1", "a1-a3 a1-c1"},
 		{"quixo size=3", "", "a1 a3", "a1-a3!"},
 		{"quixo size=3", "", "a3 a1", "a3-a1!"},
+		{"quixo size=3", "", "a1 b1", ""},
+		{"quixo size=3", "X../.../... O", "a1", "a2-a1 a3-a1 b1-a1 c1-a1"},
 		{"quixo size=3", "", "b2", ""},
 		{"mills men=3", "W.W/.../BB. W 1 1", "b3", "b3xa1 b3xb1"},
 		{"mills men=3", "W.W/.../BB. W 1 1", "b3 b1", "b3xb1!"},

@@ -180,9 +180,11 @@ func TestBrowser(t *testing.T) {
 	t.Run("threats", func(t *testing.T) { testThreats(t, browser, address) })
 	t.Run("the chooser", func(t *testing.T) { testChooser(t, browser, address) })
 	t.Run("paths", func(t *testing.T) { testPaths(t, browser, address) })
+	t.Run("pending", func(t *testing.T) { testPending(t, browser, address) })
 	t.Run("passes", func(t *testing.T) { testPasses(t, browser, address) })
 	t.Run("failures", func(t *testing.T) { testFailures(t, browser, address) })
 	t.Run("squares", func(t *testing.T) { testSquares(t, browser, address) })
+	t.Run("the ring of the focus", func(t *testing.T) { testRing(t, browser, address) })
 	t.Run("targets", func(t *testing.T) { testTargets(t, browser, address) })
 	t.Run("columns", func(t *testing.T) { testColumns(t, browser, address) })
 	t.Run("modes", func(t *testing.T) { testModes(t, browser, address) })
@@ -310,6 +312,7 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					}
 					if name == "rules" {
 						tab.run(press("[popovertarget=rules]"), chromedp.WaitVisible("#rules pre"))
+						tab.want(`(r => r.getBoundingClientRect().left + r.clientLeft + r.clientWidth - r.querySelector('button').getBoundingClientRect().right)(document.querySelector('#rules'))`, "0")
 					}
 					if name == "threats" { // the browser keeps this setting
 						tab.run(press("#threats"))

@@ -1,8 +1,13 @@
 package browser
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -386,13 +391,14 @@ func testChooser(t *testing.T, browser context.Context, address string) {
 }
 
 // testPaths plays moves of which each needs several squares, by clicks on them: the page marks those that can follow.
-// Escape begins again.
+// Escape begins again, and so does a square that no move from the first one leads to.
 func testPaths(t *testing.T, browser context.Context, address string) {
 	for _, tt := range []struct{ path, first, next, open, move string }{
 		{"mills/3?moves=a1,c2,b2,b1", `[x="4"][y="0"]`, `[x="2"][y="4"]`, "2,4 4,2", "c3xb1"},
 		{"dobutsu/regular?moves=Cb3b2,Ec1b2", `[x="2"][y="6"]`, `[x="0"][y="4"]`, "0,3 0,4 1,4 2,2 2,3 2,4", "C*a3"},
-		{"quixo/3?moves=", `[x="0"][y="2"]`, `[x="0"][y="0"]`, "0,0 0,1 1,2 2,2", "a3-a1"},
-		{"quixo/3?moves=", `[x="0"][y="0"]`, `[x="0"][y="2"]`, "0,1 0,2 1,0 2,0", "a1-a3"},
+		{"quixo/3?moves=", `[x="0"][y="2"]`, `[x="0"][y="0"]`, "0,0 2,2", "a3-a1"},
+		{"quixo/3?moves=", `[x="0"][y="0"]`, `[x="0"][y="2"]`, "0,2 2,0", "a1-a3"},
+		{"quixo/3?moves=", `[x="1"][y="0"]`, `[x="1"][y="2"]`, "0,0 1,2 2,0", "b1-b3"},
 	} {
 		tab := open(t, browser, address+"/play/"+tt.path+"#play")
 		tab.twoPersons()
@@ -406,11 +412,49 @@ func testPaths(t *testing.T, browser context.Context, address string) {
 		tab.wait(marked + ` === '` + tt.open + `'`)
 		tab.run(chromedp.KeyEvent(kb.Escape))
 		tab.wait(marked + ` === ''`)
+		if tt.move == "b1-b3" {
+			click(`[x="0"][y="0"]`) // b1-a1 leads to it, not from it
+			tab.wait(marked + ` === '0,2 2,0'`)
+		}
 		click(tt.first)
 		tab.wait(marked + ` === '` + tt.open + `'`)
 		click(tt.next)
 		tab.wait(`new URLSearchParams(location.search).get('moves').split(',').at(-1) === '` + tt.move + `'`)
 	}
+}
+
+// testPending clicks squares, one after the other, that do not yet mean a move: the page says what the next click is to name,
+// names the squares that are chosen and those that can follow by what they do now, and shows the piece that goes there before it takes another one.
+func testPending(t *testing.T, browser context.Context, address string) {
+	for _, tt := range []struct{ path, clicks, asked, chosen, other, pieces string }{
+		{"mills/3?moves=a1,c2,b2,b1", "", "B played b1. W to move.", "", "column c, row 3: 2 moves", "0,4 0,5 2,2 2,4 4,2 4,5"},
+		{"mills/3?moves=a1,c2,b2,b1", "4,0", "Column c, row 3: choose a piece of B to take.", "column c, row 3, W: 2 moves", "column b, row 1, B: move c3xb1", "0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,2", "Column b, row 2: choose where it goes.", "column b, row 2, W: 5 moves", "column b, row 3: 3 moves", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,2 2,0", "Column b, row 3: choose a piece of B to take.", "column b, row 2: 3 moves; column b, row 3, W: 3 moves", "column b, row 1, B: move b2-b3xb1", "0,0 0,4 0,5 2,0 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,0", "Column b, row 3: choose the piece that goes there.", "column b, row 3: 5 moves", "column b, row 2, W: 3 moves", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,4", "Column b, row 1: choose another square.", "column b, row 1, B: move b2-b3xb1", "column b, row 2, W: move b2-b3xb1", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
+		{"dobutsu/regular?moves=Cb3b2,Ec1b2", "2,6", "Column c, hand: choose where it goes.", "column c, hand, chick of the first player: 6 moves", "column a, row 2: move C*a2", "0,2 0,5 1,2 1,3 1,5 2,0 2,5 2,6"},
+		{"quixo/3?moves=", "0,0", "Column a, row 1: choose where it goes.", "column a, row 1: 2 moves", "column a, row 3: move a1-a3", ""},
+	} {
+		tab := open(t, browser, address+"/play/"+tt.path+"#play")
+		tab.twoPersons()
+		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+		for at := range strings.FieldsSeq(tt.clicks) {
+			x, y, _ := strings.Cut(at, ",")
+			left, top := tab.middle(fmt.Sprintf(`.target[x="%s"][y="%s"]`, x, y))
+			tab.run(chromedp.MouseClickXY(left, top))
+		}
+		tab.want(`document.querySelector('#state').textContent`, tt.asked)
+		tab.want(`[...document.querySelectorAll('#board [aria-pressed=true]')].map(e => e.ariaLabel).sort().join('; ')`, tt.chosen)
+		tab.want(`[...document.querySelectorAll('#board .target')].some(e => e.ariaLabel === '`+tt.other+`')`, "true")
+		tab.want(`[...document.querySelectorAll('#board .piece')].map(p => [p.getBBox().x + p.getBBox().width / 2, p.getBBox().y + p.getBBox().height / 2].map(Math.floor).join()).sort().join(' ')`, tt.pieces)
+	}
+	tab := open(t, browser, address+"/puzzles/mills/3?from=W.W/.../BB. W 1 1")
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.want(`document.querySelector('#state').textContent`, "W to move: find the move that wins.")
+	x, y := tab.middle(`.target[x="2"][y="0"]`)
+	tab.run(chromedp.MouseClickXY(x, y))
+	tab.want(`document.querySelector('#state').textContent`, "Column b, row 3: choose a piece of B to take.")
 }
 
 // testPasses plays a move that no square of the board means, and checks that long names of moves fit beside their values.
@@ -424,7 +468,8 @@ func testPasses(t *testing.T, browser context.Context, address string) {
 	tab.want(`document.querySelector('#name0').className + ' ' + document.querySelector('#name1').className`, "first second")
 }
 
-// testFailures opens a link with a move that there is not, and begins a game there; a machine that cannot move waits.
+// testFailures opens a link with a move that there is not, and begins a game there; a machine that cannot move waits. A move that
+// there is not stays in its field, and the page says so where it can be seen.
 func testFailures(t *testing.T, browser context.Context, address string) {
 	tab := newTab(t, browser)
 	tab.expectError = true
@@ -438,10 +483,17 @@ func testFailures(t *testing.T, browser context.Context, address string) {
 	tab.want(`document.querySelector('#message').textContent !== ''`, "true")
 	tab.run(network.SetBlockedURLs([]string{}), press("#pause"))
 	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+
+	tab.run(emulation.SetDeviceMetricsOverride(1280, 900, 1, false))
+	tab.visit(address + "/play/dobutsu/regular#play")
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.run(chromedp.SendKeys("#move", "c4c3"+kb.Enter))
+	tab.want(`document.querySelector('#message').textContent + ' ' + document.querySelector('#move').value`, `There is no move "c4c3". c4c3`)
+	tab.want(`(r => r.top > 0 && r.bottom < innerHeight + 1)(document.querySelector('#message').getBoundingClientRect())`, "true")
 }
 
 // testSquares plays with the squares of a board by keyboard: the tabulator key reaches one of them, the arrow keys
-// the others, and the focus stays on the board.
+// the others, and the focus stays on the board, at the square nearest to the one that was pressed.
 func testSquares(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+"/play/quickcross/3-3-3?moves=a1-,b2|#play")
 	tab.twoPersons()
@@ -469,12 +521,21 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	tab.want(square, "move 0") // column 1 is full
 	for path, names := range map[string]string{
 		"/play/dobutsu/regular":     "column b, row 2, chick of the second player: move Cb3b2\ncolumn b, row 3, chick of the first player: move Cb3b2",
-		"/play/mills/3?moves=a1,a2": "column a, beside the board, 2: 7 moves\nmove a3",
+		"/play/mills/3?moves=a1,a2": "column a, hand, 2 of W: 7 moves\ncolumn a, row 3: move a3",
 	} {
 		open(t, browser, address+path).want(`[...document.querySelectorAll('#board .target')].map(e => e.ariaLabel).slice(0, 2).sort((a, b) => b.length - a.length).join('\n')`, names)
 	}
-	open(t, browser, address+"/play/dobutsu/regular?moves=Cb3b2,Ec1b2").want(`document.querySelector('#board svg').getAttribute('aria-label').split('; ')[2] + ' ' + document.querySelector('#state').textContent`,
-		"giraffe of the second player lion of the second player . Second played Ec1b2. First to move.")
+	for path, name := range map[string]string{
+		"/play/dobutsu/regular?moves=Cb3b2,Ec1b2": "Board, first to move; hand: c chick of the second player; row 1: a giraffe of the second player, b lion of the second player; " +
+			"row 2: b elephant of the second player; row 4: a elephant of the first player, b lion of the first player, c giraffe of the first player; hand: c chick of the first player",
+		"/play/mills/3?moves=a1,b2,a2,c1,a3xc1": "Board, W has won after 5 moves; row 3: a W; row 2: a W, b B; row 1: a W; hand: a 0 of W, c 1 of B",
+		"/play/network/regular":                 "Board, White to move",
+	} {
+		tab := open(t, browser, address+path)
+		tab.want(`document.querySelector('#board svg').ariaLabel`, name)
+		tab.want(`[...document.querySelectorAll('#board .label')].some(l => l.textContent === 'hand')`, strconv.FormatBool(strings.Contains(name, "hand")))
+	}
+	open(t, browser, address+"/play/dobutsu/regular?moves=Cb3b2,Ec1b2").want(`document.querySelector('#state').textContent`, "Second played Ec1b2. First to move.")
 	tab.run(chromedp.KeyEvent("2"))
 	tab.wait(moves + ` === '1,1,1,1,2'`)
 	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)
@@ -482,6 +543,75 @@ func testSquares(t *testing.T, browser context.Context, address string) {
 	tab.wait(moves + ` === '1,1,1,1,2,2'`)
 	tab.run(chromedp.KeyEvent(kb.ArrowLeft)) // after the mouse, it undoes
 	tab.wait(moves + ` === '1,1,1,1,2'`)
+
+	tab.visit(address + "/play/mnk/3-3-3?moves=a1,c1#play")
+	tab.twoPersons()
+	for made, at := range []string{`[x="0"][y="1"]`, `[x="2"][y="1"]`, `[x="0"][y="2"]`} {
+		tab.run(chromedp.Focus(`#board .target`+at), chromedp.KeyEvent(kb.Enter))
+		tab.wait(moves + `.split(',').length === ` + strconv.Itoa(made+3))
+		tab.want(square, []string{"column a, row 3: move a3", "column b, row 2: move b2", "Board, X has won after 5 moves; row 1: a X, c O; row 2: a X, c O; row 3: a X"}[made])
+	}
+}
+
+// testRing checks that the square with the focus has a ring that can be seen, and that nothing beside it changes.
+func testRing(t *testing.T, browser context.Context, address string) {
+	for _, path := range []string{"connectn/7-6-4#play", "connectn/7-6-4", "dobutsu/regular#play", "mills/9#play", "quixo/4#play", "teeko/standard#play"} {
+		for _, scheme := range []string{"light", "dark"} {
+			tab := newTab(t, browser)
+			tab.emulate(scheme, 1200)
+			tab.visit(address + "/play/" + path)
+			tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+			if !strings.HasSuffix(path, "#play") {
+				tab.run(press("#edit"))
+			}
+			tab.run(chromedp.Evaluate(`document.activeElement.blur(); document.getElementById('board').scrollIntoView()`, nil))
+			picture := func() image.Image {
+				var data []byte
+				tab.run(chromedp.CaptureScreenshot(&data))
+				decoded, err := png.Decode(bytes.NewReader(data))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return decoded
+			}
+			before := picture()
+			tab.run(chromedp.Evaluate(`(e => { e.focus({ focusVisible: true, preventScroll: true }); })(document.querySelector('#board [tabindex="0"]'))`, nil))
+			after := picture()
+			var r struct{ X, Y, Width, Height float64 }
+			tab.run(chromedp.Evaluate(`(({ x, y, width, height }) => ({ x, y, width, height }))(document.activeElement.getBoundingClientRect())`, &r))
+			square := image.Rect(int(r.X), int(r.Y), int(r.X+r.Width), int(r.Y+r.Height)).Inset(-4)
+			seen, beside := 0, 0
+			for y := range before.Bounds().Dy() {
+				for x := range before.Bounds().Dx() {
+					a, b := luminance(before.At(x, y)), luminance(after.At(x, y))
+					if a != b && !image.Pt(x, y).In(square) {
+						beside++
+					}
+					if max(a, b)+.05 > 3*(min(a, b)+.05) {
+						seen++
+					}
+				}
+			}
+			if length := int(2 * (r.Width + r.Height)); seen < 3*length/2 || seen > 5*length || beside > 0 {
+				t.Errorf("%s, %s: around a square of %.0f×%.0f, %d pixels have a contrast of 3, and %d change outside", path, scheme, r.Width, r.Height, seen, beside)
+			}
+		}
+	}
+}
+
+// luminance returns the relative luminance of a colour, as WCAG defines it.
+func luminance(c color.Color) (l float64) {
+	r, g, b, _ := c.RGBA()
+	for i, v := range []uint32{r, g, b} {
+		part := float64(v) / 0xffff
+		if part <= .04045 {
+			part /= 12.92
+		} else {
+			part = math.Pow((part+.055)/1.055, 2.4)
+		}
+		l += []float64{.2126, .7152, .0722}[i] * part
+	}
+	return l
 }
 
 // testTargets checks that what a finger presses is large enough.
@@ -494,6 +624,9 @@ func testTargets(t *testing.T, browser context.Context, address string) {
 		tab.want(`[...document.querySelectorAll('button, select, input, summary, #board .target')].filter(e => e.checkVisibility() && (r => r.width < 44 || r.height < 44)(e.getBoundingClientRect())).map(e => e.outerHTML).join('\n')`, "")
 		tab.want(`document.documentElement.scrollWidth <= 390`, "true")
 	}
+	tab.visit(address + "/play/dobutsu/regular#play") // a state of two lines does not move the board
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.want(`new Set(['First (you) to move.', 'Second played Lb1c2. First (you) to move.'].map(text => { document.querySelector('#state').textContent = text; return document.querySelector('#board').getBoundingClientRect().top; })).size`, "1")
 	tab.visit(address + "/play/network/regular?moves=22,15,72,67,11,10,61,13,45,56,64,33,74,20,41,52,76,40,43,25#play")
 	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
 	tab.run(press(`#board [role=button][x="1"][y="1"]`)) // a chip with 17 moves

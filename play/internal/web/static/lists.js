@@ -1,6 +1,6 @@
 // What the pages of plays and puzzles share: requests, clicks on the board, and lists of moves without a square, and of those of a
 // line, whose pieces the board shows.
-import { has, meant } from './board.js';
+import { has, meant, one } from './board.js';
 
 const chooser = document.getElementById('chooser');
 
@@ -85,7 +85,7 @@ export function listPasses(moves, choose) {
 export function pick(moves, clicks, names, square, at, play) {
   if (clicks.includes(at)) return [];
   const next = meant(moves, [...clicks, at]), longer = clicks.length && next.length, now = longer ? [...clicks, at] : [at], open = longer ? next : moves.filter(m => names.includes(m.name));
-  if (open.length === 1 && (!open[0].path || now.length > 1)) {
+  if (one(open, now)) {
     play(open[0].name);
     return now;
   }

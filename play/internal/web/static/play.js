@@ -1,6 +1,6 @@
 // The page on which people play, and look at the values of positions. A request has the whole game and what is done with it; the
 // answer has the game after that, and what is shown of it.
-import { draw, replace } from './board.js';
+import { asks, draw, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { capital, fetched, listPasses, listSteps, onBoard, pick, put, said, say } from './lists.js';
@@ -194,7 +194,7 @@ function render() {
   $('editor').hidden = !editing;
   $('edit').hidden = !view.look.place;
   $('edit').setAttribute('aria-expanded', editing !== null);
-  $('state').textContent = line?.made ? said(view, line) : view.said;
+  $('state').textContent = line?.made ? said(view, line) : asks({ ...view, clicks }) || view.said;
   for (const id of ['undo', 'redo', 'hint', 'resign', 'swap']) $(id).disabled = !view.can.includes(id);
   $('best').disabled = !view.best;
   $('pause').hidden = !view.can.includes('pause');
@@ -398,9 +398,13 @@ on('share', async () => {
 });
 on('typed', () => {
   const name = $('move').value.trim();
-  $('move').value = '';
-  if (view?.moves.some(m => m.name === name)) press(name);
-  else say(`There is no move ${JSON.stringify(name)}.`);
+  if (view?.moves.some(m => m.name === name)) {
+    $('move').value = '';
+    press(name);
+  } else {
+    say(`There is no move ${JSON.stringify(name)}.`);
+    $('message').scrollIntoView({ block: 'nearest' });
+  }
 }, 'submit');
 on('goto', () => find(['position', $('position').value]), 'submit');
 // The second click of a double click is no move of the position that the first one leads to.

@@ -1,5 +1,5 @@
 // The page of puzzles: those of the day, others, and the mistakes of a person, which come again. It also lists the games.
-import { draw, replace } from './board.js';
+import { asks, draw, replace } from './board.js';
 import { capital, fetched, pick, say } from './lists.js';
 import { add, answered, day, game, load, playOf, remove, text } from './storage.js';
 
@@ -70,7 +70,8 @@ function render() {
   if (current) {
     const { view, task, solved } = current;
     const level = current.grade ? ` (grade ${current.grade} of 10)` : '';
-    if ($('state').textContent !== `${capital(task)}${level}.`) $('state').textContent = `${capital(task)}${level}.`;
+    const said = asks({ ...view, clicks }) || `${capital(task)}${level}.`;
+    if ($('state').textContent !== said) $('state').textContent = said;
     replace($('board'), draw({ ...view, clicks, threats: null, marks: solved }, choose));
     const lost = solved && document.activeElement === $('solution');
     $('solution').hidden = solved !== null;

@@ -69,7 +69,7 @@ async function answer(move) {
 function render() {
   if (current) {
     const { view, task, solved } = current;
-    const level = current.grade ? ` (grade ${current.grade} of 10)` : '';
+    const level = current.level ? ` (${current.level})` : '';
     if ($('state').textContent !== `${capital(task)}${level}.`) $('state').textContent = `${capital(task)}${level}.`;
     replace($('board'), draw({ ...view, clicks, threats: null, marks: solved }, choose));
     const lost = solved && document.activeElement === $('solution');

@@ -146,19 +146,29 @@ func TestReview(t *testing.T) {
 	slow.reviewTime = time.Microsecond // the first searches do not prove all values
 	server := httptest.NewServer(slow.Handler())
 	defer server.Close()
-	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: progress") <= 5 || strings.Count(body, "event: review") != 2 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: review") <= 5 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
 		t.Errorf("a slow review: %s", body)
 	}
 	if r := review(server); r.Open || r.Judged != want.Judged {
 		t.Errorf("after a slow review: %+v, want %+v", r, want)
+	}
+	slow.reviewMost = time.Millisecond
+	if _, body := get(t, server.URL+"/view/network/regular/review?moves=24,34"); !strings.Contains(body, " 0 of 3 positions are solved; the search goes on for 1 s …") || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("a short review: %s", body)
 	}
 	server = serve(t)
 	if r := review(server); !r.Open || r.Practise || len(r.Mistakes) != 0 || r.Judged != "X: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven." {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
-	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.Contains(body, `"4 of 5 positions are solved; the search goes on …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
+	if got, want := strings.Count(body, "event: review"), 5; got != want || !strings.Contains(body, ` 4 of 5 positions are solved; the search goes on for 10 s …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
 		t.Errorf("%s", body)
+	}
+	events := strings.Split(body, "event: review\n")
+	for i, known := range []string{"not known", "X in 11", "O in 11", "X in 9", "X in 14"} { // each position is shown when it is solved
+		if !strings.Contains(events[i+1], "\\u003e"+known+"\\u003c/button") {
+			t.Errorf("event %d does not have %s: %s", i, known, events[i+1])
+		}
 	}
 	r := review(server)
 	for i, text := range texts(r.Review["mistakes"], "li") {

@@ -122,17 +122,29 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.visit(address + "/play/connectn/4-3-3?moves=0,0,0,3,2,1")
 	tab.want(`document.querySelector('#review').hidden`, "false")
 	tab.run(press("#review"))
-	tab.want(`document.querySelector('#review').disabled`, "true")
+	tab.want(`document.querySelector('#review').textContent`, "Stop")
 	tab.wait(`document.querySelector('#review').hidden`)
 	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
 
+	const current = `[...document.querySelectorAll('#history tr')].findIndex(r => r.getAttribute('aria-current') === 'step')`
+	const goesOn = `/\d of 3 positions are solved; the search goes on for \d+ s …$/.test(document.querySelector('#judged').textContent)`
 	tab.visit(address + "/play/connectn/7-7-4?moves=3,3")
-	tab.run(press("#review"))
-	tab.want(`document.querySelector('#review').disabled`, "true")
+	for _, button := range []string{"Review by search", "Search longer"} {
+		tab.want(current+` + document.querySelector('#review').textContent`, "3"+button)
+		tab.run(press("#review"))
+		tab.wait(goesOn)
+		tab.run(press("#review"))
+		tab.wait(`document.querySelector('#review').textContent === 'Search longer' && /not judged: no value is proven\.$/.test(document.querySelector('#judged').textContent)`)
+	}
+	tab.run(press("#review"), chromedp.KeyEvent(kb.ArrowLeft))
+	tab.wait(`location.search === '?moves=3'`)
+	tab.run(chromedp.Evaluate(`document.querySelector('#judged').textContent = ''`, nil))
+	tab.wait(goesOn)
+	tab.want(current, "2") // the review does not go back
 	tab.run(chromedp.KeyEvent("2"))
-	tab.wait(`location.search === '?moves=3%2C3%2C2'`)
-	tab.want(`document.querySelector('#review').disabled + document.querySelector('#review').textContent`, "falseReview by search")
+	tab.wait(`location.search === '?moves=3%2C2'`)
+	tab.want(`document.querySelector('#review').textContent`, "Review by search")
 }
 
 // testReload checks that loading the page again keeps the players, their clocks, the pace of the

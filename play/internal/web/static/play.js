@@ -202,6 +202,7 @@ function render() {
   $('threats').hidden = !view.threats || Boolean(over);
   for (const id of Object.keys(settings)) $(id).setAttribute('aria-pressed', settings[id]);
   for (const [id, html] of Object.entries({ ...view.report, ...view.review })) put(id, html);
+  [...$('history').rows].slice(1).forEach((row, i) => { row.ariaCurrent = i === view.made ? 'step' : null; });
   $('line').hidden = Boolean(over || practice && !line);
   listSteps(line ?? { title: 'Best play', plies: (view.line ?? []).map(move => ({ move })), made: 0 }, stepTo);
   $('close').hidden = !line;
@@ -248,11 +249,9 @@ async function refute(made, name) {
 
 let reviewed = null; // the play of the last review by search
 function renderReview() {
-  $('review').hidden = !view.open;
-  $('review').disabled = reviewing !== null;
+  $('review').hidden = !view.open && !reviewing;
   $('practise').hidden = reviewing !== null || !view.practise;
-  if (reviewing) return;
-  $('review').textContent = reviewed === whole(game) ? 'Search longer' : 'Review by search';
+  $('review').textContent = reviewing ? 'Stop' : reviewed === whole(game) ? 'Search longer' : 'Review by search';
   $('judged').textContent = view.judged;
 }
 
@@ -265,6 +264,7 @@ $('analysis').addEventListener('click', e => {
 
 // The server finds the values of all positions of the play.
 on('review', () => {
+  if (reviewing) return stopReview();
   source?.close(); // its search would slow the review down
   const events = reviewing = new EventSource(`${base}/review?${query()}`);
   reviewed = whole(game);
@@ -274,14 +274,14 @@ on('review', () => {
     Object.assign(view, JSON.parse(e.data));
     if (!pressed) render();
   });
-  events.addEventListener('progress', e => { $('judged').textContent = JSON.parse(e.data); });
-  for (const end of ['end', 'error']) {
-    events.addEventListener(end, () => {
-      endReview();
-      if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
-    });
-  }
+  for (const end of ['end', 'error']) events.addEventListener(end, stopReview);
 });
+
+// stopReview ends a review and shows what it has found.
+function stopReview() {
+  endReview();
+  if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
+}
 
 function endReview() {
   reviewing.close();

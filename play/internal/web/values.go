@@ -100,7 +100,7 @@ func (s *Server) reportOf(at *state, r analysis.Report) (out reportJSON, err err
 		summary = "Points are an estimate of the search: the more, the better for that side."
 	}
 	if why := r.Why(g); why != "" {
-		summary = strings.TrimSpace(summary + " " + why + ".")
+		summary = strings.TrimSpace(summary + " " + session.Capital(why) + ".")
 	}
 	out.Report, err = s.elements(map[string]any{
 		"Over": over, "Worth": markOf(g, r.Position, at.History().Turn(), "", r.Worth), "Said": at.Said(r), "Source": session.Source(r),

@@ -220,7 +220,7 @@ func TestLine(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Plies) != want {
 				t.Fatalf("%s: status %d, %v: %d plies, want %d: %s", query, status, err, len(v.Plies), want, body)
 			}
-			if why := map[string]string{"moves=0,0&line=3&best": "0 threatens 0", "moves=0,1,1&line=0&best": "0 2 3 0 1 threatens 1 and 2"}[query]; specs != nil && v.Why != why {
+			if why := map[string]string{"moves=0,0&line=3&best": "after 0, O threatens 0", "moves=0,1,1&line=0&best": "after 0 2 3 0 1, X threatens 1 and 2"}[query]; specs != nil && v.Why != why {
 				t.Errorf("%s: %q, want %q", query, v.Why, why)
 			}
 			h := player.NewHistory(g)

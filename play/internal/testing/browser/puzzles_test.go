@@ -372,6 +372,7 @@ func TestMoved(t *testing.T) {
 	if got := tab.export(); got != first {
 		t.Errorf("exports\n%s, want\n%s", got, first)
 	}
+	tab.want(message+`.replace(/\d+/g, 'n')`, "Exported to treereduce-n-n-n.json.")
 	choose(strings.Replace(strings.Replace(first, `"win"`, `"lose"`, 1), "2020-01-01", "2019-01-01", 1)) // another game, a mistake that is known
 	tab.wait(`document.querySelectorAll('#games li').length === 2`)
 	choose(first)
@@ -393,7 +394,7 @@ func TestMoved(t *testing.T) {
 		tab.wait(`(` + saved + ` === null) === ` + strconv.FormatBool(accept))
 		tab.want(`document.querySelectorAll('#games li').length`, map[bool]string{false: "2", true: "0"}[accept])
 	}
-	tab.want(message, "")
+	tab.want(message, "All is deleted.")
 }
 
 // TestReviewed reviews a game without a table: its mistakes are saved if the game is, and only those of the person.

@@ -60,7 +60,7 @@ export function listSteps({ title, plies, made }, stepTo) {
     else b.removeAttribute('aria-current');
   });
   const now = steps.querySelector('[aria-current]');
-  if (now) steps.scrollLeft = now.offsetLeft - steps.offsetLeft - steps.clientWidth / 2;
+  if (now) steps.scrollTo(now.offsetLeft - steps.offsetLeft - steps.clientWidth / 2, now.offsetTop - steps.offsetTop - steps.clientHeight / 2);
 }
 
 // put shows HTML in an element, unless it shows it already. A button that has the focus keeps it.

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io/fs"
 	"log"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -142,8 +143,13 @@ func (s *Server) page(name string) Handler {
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
 			data["Opponents"], data["Rules"] = player.Opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
-			data["Games"], data["Runs"] = s.list()
-			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
+			games, runs := s.list()
+			data["Games"], data["Runs"], data["Solved"] = games, runs, slices.ContainsFunc(games, func(e entry) bool { return e.Solved })
+			if kind, ok := alias.KindOf(s.o.Games, "connect4"); ok {
+				if g, err := kind.Default(); err == nil {
+					data["Connect4"] = game.TitleOf(g)
+				}
+			}
 		}
 		return s.Page(r, name, data)
 	}

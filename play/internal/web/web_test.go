@@ -486,6 +486,14 @@ func TestIndex(t *testing.T) {
 	if n := strings.Count(page, `action="./open/connectn#against=adapts"`); n != 1 {
 		t.Errorf("%d forms of a game", n)
 	}
+	for _, want := range []string{`<select name="men"><option>3</option><option selected>5</option><option>6</option>`, `<summary aria-label="Other boards than Quixo on 3×3">`, `game has its exact value`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if _, page := get(t, serve(t).URL+"/"); strings.Contains(page, "game has its exact value") || !strings.Contains(page, "<p>The values of positions are found by search") {
+		t.Error("without a table, the page speaks of solved games")
+	}
 }
 
 // TestLimits checks that a server whose slots for searches and event streams are taken refuses

@@ -18,6 +18,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/table"
 )
@@ -163,7 +164,7 @@ func (w *whole) open(ctx context.Context, g *served) error {
 				at.Children = append(at.Children, n)
 				next = append(next, place{n, m.To, turn, moves})
 				if depth == 0 {
-					w.replies = append(w.replies, linked{m.Name, textOf(g.g, turn, v), n.Link})
+					w.replies = append(w.replies, linked{m.Name, analysis.Worth{Value: g.g.Values().Before(v), Known: true}.Text(g.g, start), n.Link})
 				}
 			}
 		}
@@ -336,7 +337,7 @@ func (s *Server) tablePage(r *Request) (*Answer, error) {
 	header, rows := numbersOf(columns)
 	return s.Page(r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.value, "Positions": numfmt.Number(all.stats.Positions),
-		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
+		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies, "Mover": player.Who(g.g, g.g.ToMove(g.g.Start())),
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "OnlyOf": all.onlyOf, "Run": s.runOf(g.source),
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +129,13 @@ func TestTables(t *testing.T) {
 			}
 		}
 		checkOpening(t, tab, w.opening.Root, player.NewHistory(g))
+		view := ask[viewJSON](t, server.URL+"/view/"+id+"/"+variant)
+		for _, r := range w.replies { // as in an analysis
+			m := view.Marks[slices.IndexFunc(view.Marks, func(m markJSON) bool { return m.Name == r.Name })]
+			if want := m.Text[len(m.Text)-len(strings.TrimLeft(m.Text, "▲▼=∞")):]; !strings.HasPrefix(r.Text, m.Value) || want != "" && !strings.HasSuffix(r.Text, " in "+want) {
+				t.Errorf("%s: %+v, in an analysis %+v", spec, r, m)
+			}
+		}
 	}
 	server := serve(t, "connectn width=3 height=3 connect=3")
 	for _, path := range []string{"/tables/connectn/3-3-3/other.svg", "/tables/connectn/7-6-4", "/tables/none/1"} {

@@ -547,7 +547,7 @@ func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
 	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('.side').innerText)`
 	tab.want(shown, "true")
-	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win. 2 threatens 0 and 3.")
+	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win. After 2, X threatens 0 and 3.")
 	tab.run(press("#playing"))
 	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .mark').length === 0`)
 	tab.run(chromedp.Reload())

@@ -133,8 +133,12 @@ func (r Report) Explain(g game.Game) Line {
 	return l
 }
 
-// Why returns the threats of Explain as text for readers who see best play: "3 1 2 threatens 0 and 1"; "" if there are none.
-func (r Report) Why(g game.Game) string { return r.Explain(g).threats() }
+// Why returns the threats of Explain with the player as text for readers who see best play: "after 3 1 2, X threatens 0 and 1"; "" if
+// there are none.
+func (r Report) Why(g game.Game) string {
+	l := r.Explain(g)
+	return l.threats(l.winner)
+}
 
 // Limits of Line.String.
 const (
@@ -145,7 +149,7 @@ const (
 // String returns the beginning of a line with the threats: "3 1 2 threatens 0 and 1", "3 1 2 4 1 0 … (3 threatens 1)" or, if
 // they are before the line, "X threatens 0 and 1".
 func (l Line) String() string {
-	threats := l.threats()
+	threats := l.threats("")
 	if l.soon && threats != "" {
 		return threats
 	}
@@ -159,8 +163,9 @@ func (l Line) String() string {
 	return text
 }
 
-// threats returns the threats after the moves that lead to them: "3 1 2 threatens 0 and 1"; "" if there are none.
-func (l Line) threats() string {
+// threats returns the threats after the moves that lead to them: "3 1 2 threatens 0 and 1", or with a name "after 3 1 2, X threatens 0
+// and 1"; "" if there are none.
+func (l Line) threats(name string) string {
 	if len(l.Threats) == 0 {
 		return ""
 	}
@@ -172,6 +177,9 @@ func (l Line) threats() string {
 	}
 	if l.After > 0 {
 		by = strings.Join(l.Moves[:l.After], " ")
+		if name != "" {
+			by = "after " + by + ", " + name
+		}
 	}
 	return by + " threatens " + strings.Join(names, ", ") + end
 }

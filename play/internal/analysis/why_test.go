@@ -266,7 +266,7 @@ func TestExplain(t *testing.T) {
 func TestLine(t *testing.T) {
 	moves := strings.Fields("3 4 2 5 1 6 0 7")
 	for want, l := range map[string]Line{
-		"":                                      {},
+		"":                                      {After: 1, winner: "X"},
 		"3 4":                                   {Moves: moves[:2]},
 		"3 4 2 5 1 6 …":                         {Moves: moves, After: 1, winner: "X"},
 		"3 4 2 5 1 6 … (3 threatens 8)":         {Moves: moves, After: 1, Threats: []string{"8"}, winner: "X"},
@@ -285,7 +285,7 @@ func TestLine(t *testing.T) {
 // TestWhy checks what a search says of positions of games that are too large to solve here.
 func TestWhy(t *testing.T) {
 	for _, tt := range []struct{ spec, text, want string }{
-		{"dobutsu", ".../.../glc/.../.L./EGE/..C/... L", "C*b2 threatens Cb2b1"},
+		{"dobutsu", ".../.../glc/.../.L./EGE/..C/... L", "after C*b2, first threatens Cb2b1"},
 		{"mills men=5", "B-.-./-BB.-/..-.W/-...-/W-W-. B 0 0", "W threatens e3-e1xa5"},
 		{"connectn width=7 height=6 connect=4", "2 2 3 0 4", "X threatens 1 and 5"},
 		{"mnk width=8 height=4 connect=4", "c2 a1 d2 a2 e2", "X threatens b2 and f2"},

@@ -122,10 +122,14 @@ func (s *Session) Play(name string) error {
 }
 
 // Undo takes back moves to where a person was last to move, or to the beginning; if no person plays, one move. A machine
-// that is then to move waits. Undo reports whether there was a move.
+// that is then to move waits. A resignation is taken back first, alone. Undo reports whether there was a move or a resignation.
 func (s *Session) Undo() bool {
 	if s.Practice != nil {
 		return false
+	}
+	if s.resigned() {
+		s.Resigned = false
+		return true
 	}
 	back := s.h.Since(func(p game.Player) bool { return s.person(p) || s.Persons() == 0 })
 	if back == 0 {

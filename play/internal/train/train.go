@@ -3,6 +3,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -56,6 +57,12 @@ func (p *Puzzle) Explain(m analysis.Move) string {
 	return m.Name + ": " + m.Text(p.History.Game(), p.Report.Position)
 }
 
+// Compare orders puzzles by grade and then by length.
+func (p *Puzzle) Compare(q *Puzzle) int { return cmp.Or(p.Grade-q.Grade, p.length()-q.length()) }
+
+// length returns the number of moves to the end.
+func (p *Puzzle) length() int { return p.Report.Value.Remoteness() }
+
 func (p *Puzzle) result(v game.Value) game.Result {
 	return analysis.ResultOf(p.History.Game(), p.Report.Position, v)
 }
@@ -100,20 +107,27 @@ func (f *Finder) Line(ctx context.Context, m analysis.Move) ([]string, error) {
 // Limits of Next and Near.
 const (
 	mostGames   = 500 // games in which it looks
-	nearGames   = 40  // games in which Near looks for a grade
+	nearGames   = 200 // games in which Near looks for a grade
 	mostUnknown = 60  // positions whose moves it cannot value in time
 	oneOfEasy   = 4   // it skips all but one of so many puzzles of grade 1
 )
 
 // Next returns another puzzle whose grade is from lowest to highest: none that it has returned before, and no
 // symmetric image of one. Of grade 1, of which most puzzles are, it returns one in oneOfEasy, unless that is the only
-// grade wanted or there are few others. The error is ErrNone if there is none in many games, or the cause of ctx's end.
+// grade wanted or there are few others. Those whose answer ends the game come last. The error is ErrNone if there is none in
+// many games, or the cause of ctx's end.
 func (f *Finder) Next(ctx context.Context, lowest, highest int) (*Puzzle, error) {
-	return f.next(ctx, lowest, highest, mostGames)
+	return f.next(ctx, lowest, highest, 0, mostGames)
 }
 
-// next is Next with the number of games.
-func (f *Finder) next(ctx context.Context, lowest, highest, mostGames int) (*Puzzle, error) {
+// Near is Next with fewer games. If it finds no puzzle of these grades, it returns one of the nearest grade that it has found: the
+// longest one.
+func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error) {
+	return f.next(ctx, lowest, highest, Grades, nearGames)
+}
+
+// next is Next with the number of games, and how far the grade may be off.
+func (f *Finder) next(ctx context.Context, lowest, highest, off, mostGames int) (*Puzzle, error) {
 	f.unknown = 0
 	for games := 0; games < mostGames && f.unknown < mostUnknown; games++ {
 		h, err := f.play(ctx)
@@ -139,25 +153,21 @@ func (f *Finder) next(ctx context.Context, lowest, highest, mostGames int) (*Puz
 			if p == nil || p.Grade < lowest || p.Grade > highest {
 				continue
 			}
-			if p.Grade > 1 || highest == 1 || few || f.rand.IntN(oneOfEasy) == 0 {
+			ends := f.g.Primitive(p.Answer().To) != 0
+			if !ends && (p.Grade > 1 || highest == 1 || few || f.rand.IntN(oneOfEasy) == 0) {
 				f.known[key] = nil
 				return p, nil
 			}
 		}
 	}
-	return nil, ErrNone
-}
-
-// Near is Next with fewer games. If it finds no puzzle of these grades, it returns one of the nearest grade that it has found.
-func (f *Finder) Near(ctx context.Context, lowest, highest int) (*Puzzle, error) {
-	p, err := f.next(ctx, lowest, highest, nearGames)
-	if err != ErrNone {
-		return p, err
-	}
-	far := func(p *Puzzle) int { return max(lowest-p.Grade, p.Grade-highest) }
+	far := func(p *Puzzle) int { return max(0, lowest-p.Grade, p.Grade-highest) }
+	var p *Puzzle
 	var at game.Position
 	for key, q := range f.known {
-		if q != nil && (f.Skip == nil || !f.Skip(key)) && (p == nil || far(q) < far(p) || far(q) == far(p) && key < at) {
+		if q == nil || far(q) > off || f.Skip != nil && f.Skip(key) {
+			continue
+		}
+		if p == nil || cmp.Or(far(q)-far(p), p.length()-q.length(), cmp.Compare(key, at)) < 0 {
 			p, at = q, key
 		}
 	}

@@ -186,7 +186,7 @@ func TestDraw(t *testing.T) {
  3  W5  T7  W5
  X: win in 5
  best: a1 c3 a2 a3 c2
- a1 c3 a2 threatens a3 and c2
+ After a1 c3 a2, X threatens a3 and c2
  Search: 0 moves ahead, 99 positions
  last: b1 by O
  *a1 W5   a2 W5   a3 W5   b3 T7   c1 W5
@@ -231,7 +231,7 @@ func TestDraw(t *testing.T) {
  2  L4   ^
  >: win in 3
  best: a1r b2l b1r
- a1r threatens b1r
+ After a1r, > threatens b1r
  Search: 0 moves ahead, 99 positions
   a1d L4  *a1r W3
  W7: win in 7 moves; L loss, T tie

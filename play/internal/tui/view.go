@@ -173,7 +173,7 @@ func (m *model) panel(width int) string {
 		if a.Best >= 0 {
 			say(plain, "best: "+strings.Join(append([]string{a.Moves[a.Best].Name}, a.Line[min(1, len(a.Line)):]...), " "))
 		}
-		say(quiet, a.Why(m.g))
+		say(quiet, session.Capital(a.Why(m.g)))
 		say(quiet, session.Source(a))
 	}
 	if names := m.History().Names(); len(names) > 0 {

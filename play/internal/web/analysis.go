@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -187,26 +188,33 @@ func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
 // The times of a review: of the first search of each position, and of all searches together.
 const (
 	reviewTime = 500 * time.Millisecond
-	reviewMost = time.Minute
+	reviewMost = 10 * time.Second
 )
 
 // review implements /view/…/review: it finds the values of all positions of a play that have none yet, as far as
 // searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
-// then it searches those that remain again, for longer. Before each search it sends how many positions have a value,
-// and after it, if another move is a mistake, the review.
+// then it searches those that remain again, for longer. Before each search it sends the review, with how many positions have a value.
 func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
-	all, mistakes := at.Whole().Positions(), 0
+	all := at.Whole().Positions()
 	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(at.g, p).Known })
 	slices.Reverse(unknown)
-	done, limit, begun := len(all)-len(unknown), s.reviewTime, time.Now()
+	done, limit, until := len(all)-len(unknown), s.reviewTime, time.Now().Add(s.reviewMost)
 	for len(unknown) > 0 {
 		left := unknown[:0]
 		for _, p := range unknown {
-			progress := fmt.Sprintf("%d of %d positions are solved; the search goes on …", done, len(all))
-			if err := out.Send("progress", progress); err != nil {
+			rest := time.Until(until)
+			if rest <= 0 {
+				return nil
+			}
+			review, err := s.reviewOf(at)
+			if err != nil {
 				return err
 			}
-			found, err := s.assess(ctx, at.g, p, limit)
+			review.Judged += fmt.Sprintf(" %d of %d positions are solved; the search goes on for %.0f s …", done, len(all), math.Ceil(rest.Seconds()))
+			if err := out.Send("review", review); err != nil {
+				return err
+			}
+			found, err := s.assess(ctx, at.g, p, min(limit, rest))
 			if err != nil {
 				return err
 			}
@@ -214,17 +222,6 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 				done++
 			} else {
 				left = append(left, p)
-			}
-			review, err := s.reviewOf(at)
-			if err == nil && len(review.Mistakes) > mistakes {
-				mistakes = len(review.Mistakes)
-				err = out.Send("review", review)
-			}
-			if err != nil {
-				return err
-			}
-			if time.Since(begun) >= reviewMost {
-				return nil
 			}
 		}
 		unknown, limit = left, min(2*limit, quantum)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -198,18 +199,17 @@ func (s *Server) game(r *Request) (*served, error) {
 // An entry is a game in the list of games.
 type entry struct {
 	ID, Variant, Title string
-	Usage              string // "" if the parameters are not the defaults
+	Usage              string
 	Board, Text        string // a board, as JSON for board.js and as text
 	Params             []paramEntry
 	Solved             bool   // it has a table
 	Against            string // the fragment of an address, for a game against a machine; "" if the game has one player
-	Data               string // the data directory with the table; "" on a site
 }
 
 // A paramEntry is a parameter of a game in the list.
 type paramEntry struct {
 	Name, Usage, Default string
-	Words                []string // the allowed words; nil: any number
+	Words                []string // the allowed values; nil: any number
 }
 
 // open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
@@ -251,11 +251,20 @@ func (s *Server) list() (games []entry, runs []Run) {
 		for _, p := range kind.Params {
 			e.Params = append(e.Params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
 		}
-		_, e.Usage, _ = strings.Cut(kind.Usage, ": ")
+		if len(e.Params) == 1 && e.Params[0].Words == nil {
+			for n := range mostSizes {
+				if _, err := kind.Make([]int{n}); err == nil {
+					e.Params[0].Words = append(e.Params[0].Words, strconv.Itoa(n))
+				}
+			}
+		}
+		e.Usage = usageOf(kind)
 		games = append(games, e)
 	}
 	for _, source := range s.solved() {
 		e := entryOf(source.Table.Game())
+		kind, _ := s.o.Games.Named(e.ID)
+		e.Usage = usageOf(kind)
 		i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant })
 		if i < 0 { // it comes after the others of its kind
 			for i = len(games); i > 0 && games[i-1].ID != e.ID; {
@@ -263,10 +272,19 @@ func (s *Server) list() (games []entry, runs []Run) {
 			}
 			games = slices.Insert(games, i, e)
 		}
-		games[i].Solved, games[i].Data = true, source.Name
+		games[i].Solved = true
 		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
 	}
 	return games, runs
+}
+
+// mostSizes is above the largest value of the only parameter of a game.
+const mostSizes = 20
+
+// usageOf describes a kind of games without its name.
+func usageOf(kind game.Kind) string {
+	_, usage, _ := strings.Cut(kind.Usage, ": ")
+	return usage
 }
 
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.

@@ -22,6 +22,7 @@ type puzzleJSON struct {
 	View  *viewJSON `json:"view"`
 	Task  string    `json:"task"`
 	Grade int       `json:"grade,omitempty"` // 0: the position is that of a request
+	Level string    `json:"level,omitempty"` // Grade in words
 	ID    string    `json:"id"`              // of the position and its symmetric images
 }
 
@@ -32,7 +33,7 @@ func (s *Server) puzzle(r *Request) (any, error) {
 		return nil, err
 	}
 	g, query := at.g, r.Parameters()
-	p := &train.Puzzle{History: at.History()}
+	p, level := &train.Puzzle{History: at.History()}, ""
 	if query.Has("grade") {
 		bands := train.Bands()
 		band := slices.IndexFunc(bands, func(b train.Band) bool { return b.Name == query.Get("grade") })
@@ -45,6 +46,12 @@ func (s *Server) puzzle(r *Request) (any, error) {
 			p, err = s.anotherPuzzle(r.Context(), g, bands[band], query.Get("seed"), query.Get("without"))
 		default:
 			p, err = s.dailyPuzzle(r.Context(), g, query.Get("date"), band)
+		}
+		if err == nil {
+			level = fmt.Sprintf("grade %d of %d", p.Grade, train.Grades)
+			if p.Grade < bands[band].Lowest {
+				level += "; none harder was found"
+			}
 		}
 	} else if _, over := p.History.Finished(); over {
 		err = badRequest(errors.New("the game is over: there is no move to find"))
@@ -61,7 +68,7 @@ func (s *Server) puzzle(r *Request) (any, error) {
 	at.Analysing = false // the page shows no values
 	id := strconv.FormatUint(game.CanonicalOf(g.g, p.Report.Position), 10)
 	view, err := s.viewOf(at)
-	return puzzleJSON{view, p.Task(), p.Grade, id}, err
+	return puzzleJSON{view, p.Task(), p.Grade, level, id}, err
 }
 
 // mostDays is the number of days and games whose puzzles are kept.
@@ -108,6 +115,7 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 	if err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(found, (*train.Puzzle).Compare) // the nearest grades can be lower than those of the band before
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.daily) >= mostDays {

@@ -101,6 +101,36 @@ func TestPuzzle(t *testing.T) {
 	}
 }
 
+// TestSmallGames checks the puzzles of days of games with few hard ones: a grade is not below that of the button before, the page is
+// told if a grade is missing, and few answers end the game.
+func TestSmallGames(t *testing.T) {
+	server := serve(t, "mills men=3", "quixo size=3")
+	for _, game := range []string{"mills/3", "quixo/3"} {
+		harder, ends := 0, 0
+		for day := range 5 {
+			last := 0
+			for _, b := range train.Bands() {
+				path := fmt.Sprintf("/puzzle/%s?date=2026-11-%d&grade=%s", game, 26+day, b.Name)
+				p := ask[puzzleJSON](t, server.URL+path)
+				level := fmt.Sprintf("grade %d of 10", p.Grade)
+				if p.Grade < b.Lowest {
+					level += "; none harder was found"
+				}
+				if p.Grade < last || p.Level != level {
+					t.Errorf("%s: %s after grade %d, want %s", path, p.Level, last, level)
+				}
+				harder, last = max(harder, p.Grade), p.Grade
+				if text := ask[answerJSON](t, server.URL+"/puzzle/"+game+"/answer?moves="+url.QueryEscape(p.View.Game["moves"])).Text; strings.HasSuffix(text, ": win in 1") {
+					ends++
+				}
+			}
+		}
+		if harder < 2 || ends > 2 {
+			t.Errorf("%s: the highest grade is %d, and %d of 15 answers end the game", game, harder, ends)
+		}
+	}
+}
+
 // TestDaysInRow checks that the puzzles of two days in a row differ, and that a game with one puzzle has it on each day.
 func TestDaysInRow(t *testing.T) {
 	const one = "quickcross width=4 height=1 connect=2"

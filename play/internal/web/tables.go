@@ -47,6 +47,7 @@ func (s *Server) wholeRoutes() {
 // A whole is what the page of a table shows.
 type whole struct {
 	stats     table.Stats
+	value     string // of the initial position
 	opening   chart.Sunburst
 	replies   []linked // the moves of the initial position
 	longest   []linked
@@ -95,10 +96,14 @@ func newWhole(ctx context.Context, g *served) (*whole, error) {
 // styles are the styles of outcomes.
 var styles = [...]chart.Style{game.Undecided: chart.Draw, game.SecondWins: chart.Second, game.FirstWins: chart.First, game.Tie: chart.Tie}
 
-// winner returns the style of the value of a position with a player to move: the player who
-// wins, a tie or a draw. The position of a game with values of the mover need not contain the
-// player to move.
+// winner returns the style of the outcome of the value of a position with a player to move.
 func winner(g game.Game, turn game.Player, v game.Value) chart.Style {
+	return styles[outcomeOf(g, turn, v)]
+}
+
+// outcomeOf returns the outcome of the value of a position with a player to move. The position of a game with values of the
+// mover need not contain the player to move.
+func outcomeOf(g game.Game, turn game.Player, v game.Value) game.Outcome {
 	o := v.Outcome()
 	if g.Values().OfMover {
 		switch game.Result(o) {
@@ -108,16 +113,15 @@ func winner(g game.Game, turn game.Player, v game.Value) chart.Style {
 			o = game.WinFor(turn.Other())
 		}
 	}
-	return styles[o]
+	return o
 }
 
-// textOf returns a value in words.
-func textOf(g game.Game, v game.Value) string {
-	text := g.Values().Text(v)
-	if g.Values().OfMover && v != 0 {
-		text += " for the player to move"
+// textOf returns the value of a position with a player to move in words: "X wins in 9".
+func textOf(g game.Game, turn game.Player, v game.Value) string {
+	if o := outcomeOf(g, turn, v); g.Values().OfMover && (o == game.FirstWins || o == game.SecondWins) {
+		return fmt.Sprintf("%s wins in %d", player.Who(g, o.Winner()), v.Remoteness())
 	}
-	return text
+	return g.Values().Text(v)
 }
 
 // open fills the tree of the first plies: as many plies as have few nodes, at least one.
@@ -133,7 +137,8 @@ func (w *whole) open(ctx context.Context, g *served) error {
 	if err != nil {
 		return err
 	}
-	root := &chart.Node{Name: "start", Text: "start: " + textOf(g.g, v), Style: winner(g.g, g.g.ToMove(start), v), Link: toRoot + g.address()}
+	w.value = textOf(g.g, g.g.ToMove(start), v)
+	root := &chart.Node{Name: "start", Text: "start: " + w.value, Style: winner(g.g, g.g.ToMove(start), v), Link: toRoot + g.address()}
 	level, nodes, depth := []place{{root, start, g.g.ToMove(start), nil}}, 1, 0
 	for ; depth < openingPlies; depth++ {
 		count := 0
@@ -155,11 +160,11 @@ func (w *whole) open(ctx context.Context, g *served) error {
 				}
 				turn := turnAfter(g.g, at.turn, m.To)
 				moves := append(slices.Clip(at.moves), m.Name)
-				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, v), Style: winner(g.g, turn, v), Link: toRoot + g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
+				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, turn, v), Style: winner(g.g, turn, v), Link: toRoot + g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
 				at.Children = append(at.Children, n)
 				next = append(next, place{n, m.To, turn, moves})
 				if depth == 0 {
-					w.replies = append(w.replies, linked{m.Name, textOf(g.g, v), n.Link})
+					w.replies = append(w.replies, linked{m.Name, analysis.Worth{Value: g.g.Values().Before(v), Known: true}.Text(g.g, start), n.Link})
 				}
 			}
 		}
@@ -213,7 +218,7 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 		for i, p := range batch.Positions {
 			v := batch.Values[i]
 			if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
-				w.longest = append(w.longest, g.link(p, textOf(g.g, v)))
+				w.longest = append(w.longest, g.link(p, textOf(g.g, g.g.ToMove(p), v)))
 			}
 			if len(w.longest) == notable {
 				return nil
@@ -247,7 +252,7 @@ func (w *whole) findOnly(ctx context.Context, g *served) error {
 	}
 	slices.SortStableFunc(won, func(a, b *train.Puzzle) int { return cmp.Compare(len(b.Report.Moves), len(a.Report.Moves)) })
 	for _, p := range won[:min(len(won), notable)] {
-		w.only = append(w.only, g.link(p.Report.Position, fmt.Sprintf("1 of %d moves wins; %s", len(p.Report.Moves), textOf(g.g, p.Report.Value))))
+		w.only = append(w.only, g.link(p.Report.Position, fmt.Sprintf("1 of %d moves wins; %s", len(p.Report.Moves), textOf(g.g, g.g.ToMove(p.Report.Position), p.Report.Value))))
 	}
 	return nil
 }
@@ -275,8 +280,8 @@ func (s *Server) tablePage(r *Request) (*Answer, error) {
 	columns := all.stats.Columns()
 	header, rows := numbersOf(columns)
 	return s.Page(r, "tables.html", map[string]any{
-		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.stats.Value, "Positions": numfmt.Number(all.stats.Positions),
-		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies,
+		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.value, "Positions": numfmt.Number(all.stats.Positions),
+		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies, "Mover": player.Who(g.g, g.g.ToMove(g.g.Start())),
 		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "Run": s.runOf(g.source),
 	})
 }

@@ -3,9 +3,11 @@ package web
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,7 +107,7 @@ func TestTables(t *testing.T) {
 		for _, l := range w.longest {
 			p := must.Get(g.Parse(l.Name))(t)
 			v, ok, err := tab.Lookup(p)
-			if err != nil || !ok || v.Remoteness() != most || !strings.HasPrefix(l.Text, g.Values().Text(v)) || l.Link != at+url.QueryEscape(l.Name) {
+			if err != nil || !ok || v.Remoteness() != most || !strings.HasSuffix(l.Text, winsIn(g, g.ToMove(p), v)) || l.Link != at+url.QueryEscape(l.Name) {
 				t.Errorf("%s: %+v has value %v, the longest win takes %d plies, %v", spec, l, v, most, err)
 			}
 			if status, body := get(t, server.URL+strings.Replace(l.Link, "../../play/", "/view/", 1)); status != 200 {
@@ -126,6 +128,13 @@ func TestTables(t *testing.T) {
 			}
 		}
 		checkOpening(t, tab, w.opening.Root, player.NewHistory(g))
+		view := ask[viewJSON](t, server.URL+"/view/"+id+"/"+variant)
+		for _, r := range w.replies { // as in an analysis
+			m := view.Marks[slices.IndexFunc(view.Marks, func(m markJSON) bool { return m.Name == r.Name })]
+			if want := m.Text[len(m.Text)-len(strings.TrimLeft(m.Text, "▲▼=∞")):]; !strings.HasPrefix(r.Text, m.Value) || want != "" && !strings.HasSuffix(r.Text, " in "+want) {
+				t.Errorf("%s: %+v, in an analysis %+v", spec, r, m)
+			}
+		}
 	}
 	server := serve(t, "connectn width=3 height=3 connect=3")
 	for _, path := range []string{"/tables/connectn/3-3-3/other.svg", "/tables/connectn/7-6-4", "/tables/none/1"} {
@@ -136,6 +145,17 @@ func TestTables(t *testing.T) {
 	if status, css := get(t, server.URL+"/static/chart.css"); status != 200 || css != chart.StyleSheet {
 		t.Errorf("chart.css: status %d", status)
 	}
+}
+
+// winsIn returns the value of a position in words: "X wins in 9".
+func winsIn(g game.Game, turn game.Player, v game.Value) string {
+	switch result := game.Result(v.Outcome()); {
+	case g.Values().OfMover && result == game.Wins:
+		return fmt.Sprintf("%s wins in %d", player.Who(g, turn), v.Remoteness())
+	case g.Values().OfMover && result == game.Loses:
+		return fmt.Sprintf("%s wins in %d", player.Who(g, turn.Other()), v.Remoteness())
+	}
+	return g.Values().Text(v)
 }
 
 // checkOpening compares a tree with the moves of a play, and its values with those of the table.
@@ -152,7 +172,7 @@ func checkOpening(t *testing.T, tab *table.Table, n *chart.Node, h *player.Histo
 	case g.Values().OfMover && game.Result(v.Outcome()) == game.Loses || !g.Values().OfMover && result == game.Loses:
 		want = [...]chart.Style{chart.Second, chart.First}[h.Turn()]
 	}
-	if err != nil || !ok || n.Style != want || !strings.Contains(n.Text, ": "+g.Values().Text(v)) {
+	if err != nil || !ok || n.Style != want || !strings.HasSuffix(n.Text, ": "+winsIn(g, h.Turn(), v)) {
 		t.Errorf("%s: %+v has value %v, %v", g.Spec(), n, v, err)
 	}
 	if q, err := url.Parse(n.Link); err != nil || q.Query().Get("moves") != strings.Join(h.Names(), ",") {

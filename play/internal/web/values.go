@@ -100,7 +100,7 @@ func (s *Server) reportOf(at *state, r analysis.Report) (out reportJSON, err err
 		summary = "Points are an estimate of the search: the more, the better for that side."
 	}
 	if why := r.Why(g); why != "" {
-		summary = strings.TrimSpace(summary + " " + why + ".")
+		summary = strings.TrimSpace(summary + " " + session.Capital(why) + ".")
 	}
 	out.Report, err = s.elements(map[string]any{
 		"Over": over, "Worth": markOf(g, r.Position, at.History().Turn(), "", r.Worth), "Said": at.Said(r), "Source": session.Source(r),
@@ -148,7 +148,6 @@ type plyView struct {
 	Move        string
 	Class, Text string // what is known of its value
 	X, From     int    // the column of its point, and of the one before
-	Now         bool   // it is the position of the page
 	Mistake     string // what Move gave away; "": nothing is known
 }
 
@@ -170,7 +169,7 @@ func (s *Server) reviewOf(at *state) (out reviewJSON, err error) {
 	plies := make([]plyView, len(reports))
 	for i, r := range reports {
 		m, turn := markOf(g, r.Position, h.Mover(i), "", r.Worth), h.Mover(i)
-		row := plyView{Ply: i, Before: i - 1, Class: m.Value, Text: m.Word, Now: i == len(at.History().Names())}
+		row := plyView{Ply: i, Before: i - 1, Class: m.Value, Text: m.Word}
 		if i > 0 {
 			row.Move, row.From = judgments[i-1].Move, plies[i-1].X
 		}

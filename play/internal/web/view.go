@@ -15,6 +15,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/board"
 	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/play/internal/session"
 )
 
@@ -312,6 +313,9 @@ func (s *Server) viewOf(at *state) (v *viewJSON, err error) {
 		v.Result = words[result]
 	}
 	v.Said = session.Capital(state) + "."
+	if e, _ := at.End(); e.Reason == referee.Resigned {
+		v.Said += " Undo takes it back."
+	}
 	if n := len(h.Names()); n > 0 {
 		v.Last = board.Changes(g.Picture(h.At(n-1)), g.Picture(p))
 		who := session.Capital(v.Players[h.Mover(n-1)])

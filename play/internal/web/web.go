@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io/fs"
 	"log"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +78,7 @@ type Server struct {
 
 	streams chan struct{} // has an element for each event stream that is open
 
-	aliveEvery, reviewTime time.Duration
+	aliveEvery, reviewTime, reviewMost time.Duration
 
 	mu       sync.Mutex
 	games    map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
@@ -91,7 +92,7 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
+	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, reviewMost: reviewMost, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
 		daily: make(map[string][]*train.Puzzle), streams: make(chan struct{}, maxStreams)}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
@@ -142,8 +143,13 @@ func (s *Server) page(name string) Handler {
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns
 			data["Opponents"], data["Rules"] = player.Opponents(), game.Paragraphs(game.RulesOf(g.g))
 		} else {
-			data["Games"], data["Runs"] = s.list()
-			_, data["Connect4"] = alias.KindOf(s.o.Games, "connect4")
+			games, runs := s.list()
+			data["Games"], data["Runs"], data["Solved"] = games, runs, slices.ContainsFunc(games, func(e entry) bool { return e.Solved })
+			if kind, ok := alias.KindOf(s.o.Games, "connect4"); ok {
+				if g, err := kind.Default(); err == nil {
+					data["Connect4"] = game.TitleOf(g)
+				}
+			}
 		}
 		return s.Page(r, name, data)
 	}

@@ -146,19 +146,29 @@ func TestReview(t *testing.T) {
 	slow.reviewTime = time.Microsecond // the first searches do not prove all values
 	server := httptest.NewServer(slow.Handler())
 	defer server.Close()
-	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: progress") <= 5 || strings.Count(body, "event: review") != 2 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: review") <= 5 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
 		t.Errorf("a slow review: %s", body)
 	}
 	if r := review(server); r.Open || r.Judged != want.Judged {
 		t.Errorf("after a slow review: %+v, want %+v", r, want)
+	}
+	slow.reviewMost = time.Millisecond
+	if _, body := get(t, server.URL+"/view/network/regular/review?moves=24,34"); !strings.Contains(body, " 0 of 3 positions are solved; the search goes on for 1 s …") || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
+		t.Errorf("a short review: %s", body)
 	}
 	server = serve(t)
 	if r := review(server); !r.Open || r.Practise || len(r.Mistakes) != 0 || r.Judged != "X: 2 moves, 0 mistakes, 2 moves not judged: no value is proven. O: 2 moves, 0 mistakes, 2 moves not judged: no value is proven." {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
-	if got, want := strings.Count(body, "event: progress"), 5; got != want || !strings.Contains(body, `"4 of 5 positions are solved; the search goes on …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
+	if got, want := strings.Count(body, "event: review"), 5; got != want || !strings.Contains(body, ` 4 of 5 positions are solved; the search goes on for 10 s …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
 		t.Errorf("%s", body)
+	}
+	events := strings.Split(body, "event: review\n")
+	for i, known := range []string{"not known", "X in 11", "O in 11", "X in 9", "X in 14"} { // each position is shown when it is solved
+		if !strings.Contains(events[i+1], "\\u003e"+known+"\\u003c/button") {
+			t.Errorf("event %d does not have %s: %s", i, known, events[i+1])
+		}
 	}
 	r := review(server)
 	for i, text := range texts(r.Review["mistakes"], "li") {
@@ -210,7 +220,7 @@ func TestLine(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &v); err != nil || len(v.Plies) != want {
 				t.Fatalf("%s: status %d, %v: %d plies, want %d: %s", query, status, err, len(v.Plies), want, body)
 			}
-			if why := map[string]string{"moves=0,0&line=3&best": "0 threatens 0", "moves=0,1,1&line=0&best": "0 2 3 0 1 threatens 1 and 2"}[query]; specs != nil && v.Why != why {
+			if why := map[string]string{"moves=0,0&line=3&best": "after 0, O threatens 0", "moves=0,1,1&line=0&best": "after 0 2 3 0 1, X threatens 1 and 2"}[query]; specs != nil && v.Why != why {
 				t.Errorf("%s: %q, want %q", query, v.Why, why)
 			}
 			h := player.NewHistory(g)
@@ -475,6 +485,14 @@ func TestIndex(t *testing.T) {
 	}
 	if n := strings.Count(page, `action="./open/connectn#against=adapts"`); n != 1 {
 		t.Errorf("%d forms of a game", n)
+	}
+	for _, want := range []string{`<select name="men"><option>3</option><option selected>5</option><option>6</option>`, `<summary aria-label="Other boards than Quixo on 3×3">`, `game has its exact value`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %s", want)
+		}
+	}
+	if _, page := get(t, serve(t).URL+"/"); strings.Contains(page, "game has its exact value") || !strings.Contains(page, "<p>The values of positions are found by search") {
+		t.Error("without a table, the page speaks of solved games")
 	}
 }
 

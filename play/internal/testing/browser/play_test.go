@@ -51,7 +51,7 @@ func (t *tab) plies() int {
 func testMachines(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved)
 	tab.want(`document.querySelector('#pause').hidden`, "true")
-	tab.want(`[...document.querySelectorAll('#seat0 option')].every(o => /^[a-z]+$/.test(o.textContent))`, "true")
+	tab.want(`[...document.querySelectorAll('#seat0 option')].every(o => /^[a-z]+$|^adapts \(casual\)$/.test(o.textContent))`, "true")
 	best, err := strconv.Atoi(tab.text(`document.querySelector('#worth').textContent.match(/win in (\d+)/)[1]`))
 	if err != nil {
 		t.Fatal(err)
@@ -127,17 +127,29 @@ func testReview(t *testing.T, browser context.Context, address string) {
 	tab.visit(address + "/play/connectn/4-3-3?moves=0,0,0,3,2,1")
 	tab.want(`document.querySelector('#review').hidden`, "false")
 	tab.run(press("#review"))
-	tab.want(`document.querySelector('#review').disabled`, "true")
+	tab.want(`document.querySelector('#review').textContent`, "Stop")
 	tab.wait(`document.querySelector('#review').hidden`)
 	tab.want(`document.querySelector('#judged').textContent.includes('not judged')`, "false")
 	tab.want(`document.querySelectorAll('#mistakes li').length > 0`, "true")
 
+	const current = `[...document.querySelectorAll('#history tr')].findIndex(r => r.getAttribute('aria-current') === 'step')`
+	const goesOn = `/\d of 3 positions are solved; the search goes on for \d+ s …$/.test(document.querySelector('#judged').textContent)`
 	tab.visit(address + "/play/connectn/7-7-4?moves=3,3")
-	tab.run(press("#review"))
-	tab.want(`document.querySelector('#review').disabled`, "true")
+	for _, button := range []string{"Review by search", "Search longer"} {
+		tab.want(current+` + document.querySelector('#review').textContent`, "3"+button)
+		tab.run(press("#review"))
+		tab.wait(goesOn)
+		tab.run(press("#review"))
+		tab.wait(`document.querySelector('#review').textContent === 'Search longer' && /not judged: no value is proven\.$/.test(document.querySelector('#judged').textContent)`)
+	}
+	tab.run(press("#review"), chromedp.KeyEvent(kb.ArrowLeft))
+	tab.wait(`location.search === '?moves=3'`)
+	tab.run(chromedp.Evaluate(`document.querySelector('#judged').textContent = ''`, nil))
+	tab.wait(goesOn)
+	tab.want(current, "2") // the review does not go back
 	tab.run(chromedp.KeyEvent("2"))
-	tab.wait(`location.search === '?moves=3%2C3%2C2'`)
-	tab.want(`document.querySelector('#review').disabled + document.querySelector('#review').textContent`, "falseReview by search")
+	tab.wait(`location.search === '?moves=3%2C2'`)
+	tab.want(`document.querySelector('#review').textContent`, "Review by search")
 }
 
 // testReload checks that loading the page again keeps the players, their clocks, the pace of the
@@ -214,8 +226,13 @@ func testPlay(t *testing.T, browser context.Context, address string) {
 	tab.run(press("#swap"))
 	pieces(3)
 	tab.run(press("#resign"))
-	tab.wait(`document.querySelector('#state').textContent === 'You have lost after 3 moves: O (you) resigned.'`)
+	tab.wait(`document.querySelector('#state').textContent === 'You have lost after 3 moves: O (you) resigned. Undo takes it back.'`)
 	tab.want(`document.querySelector('#hint').disabled`, "true")
+	tab.run(press("#undo"))
+	tab.wait(`!document.querySelector('#resign').disabled`)
+	pieces(3)
+	tab.run(press("#resign"))
+	tab.wait(`!document.querySelector('#ended').hidden`)
 	tab.run(press("#why"))
 	tab.wait(`location.hash === '' && document.activeElement.id === 'past' && /X: 2 moves/.test(document.querySelector('#judged').innerText)`)
 	tab.want(`document.querySelectorAll('#mistakes li').length`, tab.text(`document.querySelectorAll('#history .mark').length`))
@@ -261,7 +278,7 @@ func testPlayers(t *testing.T, browser context.Context, address string) {
 	tab.run(chromedp.KeyEvent("2"))
 	tab.wait(`document.querySelectorAll('.piece').length === 2 && !document.querySelector('#resign').disabled`)
 	tab.run(press("#resign"))
-	tab.wait(`/ after 2 moves: X \(you\) resigned.$/.test(document.querySelector('#state').textContent)`)
+	tab.wait(`/ after 2 moves: X \(you\) resigned. Undo takes it back.$/.test(document.querySelector('#state').textContent)`)
 	tab.run(chromedp.Evaluate(`history.back()`, nil))
 	tab.wait(`document.querySelector('#state').textContent === 'X played 2. O (machine) is paused.'`)
 }
@@ -289,13 +306,15 @@ func testLine(t *testing.T, browser context.Context, address string) {
 	tab.run(press("#moves [aria-label='Refute 3']"))
 	tab.wait(`document.querySelectorAll('.ghost').length === 12 && document.querySelector('#board line.won') !== null`)
 	tab.want(title, "Refutation of 3")
-	tab.want(`document.querySelector('#message').textContent`, "0 threatens 0.")
+	tab.want(`document.querySelector('#message').textContent`, "After 0, O threatens 0.")
 
 	tab.visit(address + solved + "?moves=0,0,3,1,2")
 	tab.run(press("#mistakes li:first-of-type [aria-label='Refute move 3']"))
 	tab.wait(`location.search === '?moves=0%2C0' && document.querySelectorAll('.ghost').length === 12`)
 	tab.want(`document.querySelector('#steps').textContent.startsWith('Refutation of 3: 3 ')`, "true")
-	x, y := tab.middle(`.target[y="1"][data-moves="0"]`) // a click ends the line, and plays no move
+	tab.want(`document.querySelectorAll('#board .target').length + document.querySelector('#board svg').ariaLabel`, "0Board, Refutation of 3, move 12 of 12: O plays "+tab.text(`document.querySelector('#steps [aria-current]').textContent`)+tab.text(`document.querySelector('#board svg').ariaLabel.match(/plays .(.*)/s)[1]`))
+	tab.want(`document.querySelector('#state').getBoundingClientRect().top >= 0`, "true")
+	x, y := tab.middle(`#board svg`) // a click ends the line, and plays no move
 	tab.run(chromedp.MouseClickXY(x, y))
 	tab.wait(ghosts + ` === ' 0'`)
 	tab.want(`location.search + ' ' + `+title, "?moves=0%2C0 Best play")
@@ -322,6 +341,7 @@ func testPractice(t *testing.T, browser context.Context, address string) {
 	tab.run(chromedp.KeyEvent("0"))
 	tab.wait(shown + ` === 'Mistake 1 of 3.` + wins + ` 0 is right: win in 11. 4 Next,Stop'`)
 	tab.wait(focus + ` === 'next'`)
+	tab.want(`document.querySelector('#legend').checkVisibility()`, "true")
 	tab.run(chromedp.KeyEvent(kb.Enter))
 	tab.wait(shown + ` === 'Mistake 2 of 3.` + strings.Replace(wins, "X", "O", 1) + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 3`)
 	x, y := tab.middle(`.target[y="1"][data-moves="2"]`)
@@ -333,6 +353,10 @@ func testPractice(t *testing.T, browser context.Context, address string) {
 	tab.wait(shown + ` === 'Mistake 3 of 3.` + wins + ` 0 Skip,Stop' && document.querySelectorAll('.piece').length === 4`)
 	tab.run(chromedp.KeyEvent("3"), press("#next"))
 	tab.wait(shown + ` === '1 of 3 found at the first try. 0 Close'`)
+	tab.visit(address + solved + "?moves=0,0,3,1,2") // a link to the play does not lead into the practice
+	tab.want(`document.body.dataset.mode + document.querySelectorAll('.piece').length`, "analyse5")
+	tab.run(press("#practise"))
+	tab.wait(`document.querySelector('#asked').textContent.startsWith('Mistake 1 of 3.')`)
 	tab.run(press("#stop"))
 	tab.wait(focus + ` === 'practise'`)
 	tab.want(`location.search + document.querySelectorAll('.piece').length + document.querySelectorAll('#board .mark').length`, "?moves=0,0,3,1,254")
@@ -656,7 +680,7 @@ func testModes(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"?moves=1,1")
 	const shown = `document.querySelectorAll('#board .mark').length > 0 && /win|lose|tie/.test(document.querySelector('.side').innerText)`
 	tab.want(shown, "true")
-	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win. 2 threatens 0 and 3.")
+	tab.want(`document.querySelector('#summary').textContent`, "2 of 4 moves keep the win. After 2, X threatens 0 and 3.")
 	tab.run(press("#playing"))
 	tab.wait(`location.hash === '#play' && document.querySelectorAll('#board .mark').length === 0`)
 	tab.run(chromedp.Reload())

@@ -372,6 +372,7 @@ func TestMoved(t *testing.T) {
 	if got := tab.export(); got != first {
 		t.Errorf("exports\n%s, want\n%s", got, first)
 	}
+	tab.want(message+`.replace(/\d+/g, 'n')`, "Exported to treereduce-n-n-n.json.")
 	choose(strings.Replace(strings.Replace(first, `"win"`, `"lose"`, 1), "2020-01-01", "2019-01-01", 1)) // another game, a mistake that is known
 	tab.wait(`document.querySelectorAll('#games li').length === 2`)
 	choose(first)
@@ -393,7 +394,7 @@ func TestMoved(t *testing.T) {
 		tab.wait(`(` + saved + ` === null) === ` + strconv.FormatBool(accept))
 		tab.want(`document.querySelectorAll('#games li').length`, map[bool]string{false: "2", true: "0"}[accept])
 	}
-	tab.want(message, "")
+	tab.want(message, "All is deleted.")
 }
 
 // TestReviewed reviews a game without a table: its mistakes are saved if the game is, and only those of the person.
@@ -447,4 +448,23 @@ func TestMyGames(t *testing.T) {
 		}
 	}
 	tab.want(`document.querySelectorAll('#games a').length`, "1")
+	tab.want(`/^\d{4}-\d\d-\d\d \d\d:\d\d, casual: (won|lost|tie) after \d+ moves$/.test(document.querySelector('#games a').textContent)`, "true")
+	tab.visit(address + "/puzzles/connectn/3-3-3")
+	tab.want(`document.querySelector('#others').textContent.startsWith('Connect 3 on 4×4: games 1, ')`, "true")
+	tab.visit(address + "/")
+	tab.want(`document.querySelector('#mine a').checkVisibility() + document.querySelector('#mine a').pathname`, "true"+puzzles)
+	tab.want(`document.querySelector('#today p').textContent`, "Puzzle of the day: Connect 3 on 4×4")
+	tab.visit(address + solved + "#against=adapts")
+	tab.save(`{"version":1,"mistakes":{},"days":{},"games":[` + strings.Repeat(gameOf("connectn/4-4-3", "casual", "win")+",", 2) + gameOf("connectn/4-4-3", "regular", "lose") + `]}`)
+	tab.wait(`document.querySelectorAll('#board .target').length > 0`)
+	tab.run(chromedp.SetValue("#speed", "0"), chromedp.KeyEvent("2"))
+	tab.wait(`document.querySelectorAll('.piece').length === 2`)
+	tab.want(`document.querySelector('#seat1').selectedOptions[0].textContent`, "adapts (regular)")
+	tab.run(press("#resign"))
+	tab.wait(`document.querySelector('#state').textContent.endsWith('resigned. Undo takes it back. The level that adapts falls to casual.')`)
+	tab.want(`document.querySelector('#seat1').selectedOptions[0].textContent`, "adapts (casual)")
+	tab.choose("seat1", "random")
+	tab.visit(address + "/")
+	tab.run(press(`a[href*="play/connectn/4-4-3#"]`))
+	tab.wait(`document.querySelector('#seat1')?.value === 'random'`)
 }

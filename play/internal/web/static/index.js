@@ -11,6 +11,15 @@ const solved = document.querySelectorAll('[data-solved]'), now = new Date();
 if (solved.length) {
   const today = document.getElementById('today'), days = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()) / 864e5;
   today.querySelector('ul').append(solved[days * 11093 % solved.length]);
-  today.querySelector('p a').href = today.querySelector('li a').getAttribute('href').replace('play', 'puzzles').split('#')[0];
+  const play = today.querySelector('li a'), puzzle = today.querySelector('p a');
+  puzzle.href = play.getAttribute('href').replace('play', 'puzzles').split('#')[0];
+  puzzle.textContent += `: ${play.childNodes[1].textContent.trim()}`;
   today.hidden = false;
 }
+
+// The games of the person are on the page of the last one.
+try {
+  const last = JSON.parse(localStorage.getItem('treereduce'))?.games.at(-1), mine = document.getElementById('mine');
+  if (last) mine.firstChild.href = `./puzzles/${last.game}`;
+  mine.hidden = !last;
+} catch { /* none can be read */ }

@@ -36,12 +36,12 @@ function unless(name, text, change) {
   texts[name] = text;
 }
 
-// onBoard returns a view with the pieces of a line.
+// onBoard returns a view of the position after the moves of a line. It has no moves: those of the view are not possible there.
 export function onBoard(view, line) {
   const picture = structuredClone(view.picture), plies = line.plies.slice(0, line.made), last = plies.at(-1);
   plies.forEach((p, i) => p.changed.forEach(([x, y], k) => { picture.rows[y][x] = { ...p.squares[k], ply: i + 1 }; }));
   picture.won = last.won;
-  return { ...view, picture, last: last.changed };
+  return { ...view, picture, last: last.changed, moves: [], over: said(view, line).slice(0, -1) };
 }
 
 // said describes the last move of a line on the board.
@@ -60,7 +60,7 @@ export function listSteps({ title, plies, made }, stepTo) {
     else b.removeAttribute('aria-current');
   });
   const now = steps.querySelector('[aria-current]');
-  if (now) steps.scrollLeft = now.offsetLeft - steps.offsetLeft - steps.clientWidth / 2;
+  if (now) steps.scrollTo(now.offsetLeft - steps.offsetLeft - steps.clientWidth / 2, now.offsetTop - steps.offsetTop - steps.clientHeight / 2);
 }
 
 // put shows HTML in an element, unless it shows it already. A button that has the focus keeps it.

@@ -4,7 +4,7 @@ import { asks, draw, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { capital, fetched, listPasses, listSteps, onBoard, pick, put, said, say } from './lists.js';
-import { levelOf, saveGame, saveMistakes } from './storage.js';
+import { dueOf, levelOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
@@ -99,14 +99,17 @@ function show(next, push) {
   const q = new URLSearchParams(['from', 'moves'].filter(name => game[name]).map(name => [name, game[name]]));
   if (push && !game.practice && ['from', 'moves'].some(name => (named.get(name) ?? '') !== (game[name] ?? ''))) history.pushState(null, '', `${location.pathname}?${q}${hash}`);
   else if (location.hash !== hash) history.replaceState(null, '', location.pathname + location.search + hash);
+  if (game.mode) view.said += saveGame(view);
   seat();
   follow();
   render();
-  if (game.mode) saveGame(view);
 }
 
 // seat shows who plays the sides.
-function seat() { view.game.seats.split(',').forEach((name, i) => { $(`seat${i}`).value = name; }); }
+function seat() {
+  document.querySelectorAll('option[value=adapts]').forEach(o => { o.textContent = `adapts (${levelOf('adapts')})`; });
+  view.game.seats.split(',').forEach((name, i) => { $(`seat${i}`).value = name; });
+}
 
 // follow starts the clock, the analysis of the position that is shown, and the machine that is to move.
 function follow() {
@@ -183,7 +186,9 @@ function render() {
   $('analysing').setAttribute('aria-pressed', !game.mode);
   if (!editing) {
     const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, marks, best: marks ? view.best : view.hint, threats: settings.threats && marks ? view.threats : null };
-    replace($('board'), draw(drawn, line?.made ? closeLine : choose));
+    const board = draw(drawn, choose);
+    if (line?.made) board.addEventListener('click', closeLine);
+    replace($('board'), board);
   }
   const owned = view.look.pieces?.['*'] !== 'number' && [...view.look.place ?? [], ...view.picture.rows.flat()].some(square => square.owner); // pieces have colours
   view.players.forEach((name, i) => {
@@ -202,6 +207,7 @@ function render() {
   $('threats').hidden = !view.threats || Boolean(over);
   for (const id of Object.keys(settings)) $(id).setAttribute('aria-pressed', settings[id]);
   for (const [id, html] of Object.entries({ ...view.report, ...view.review })) put(id, html);
+  [...$('history').rows].slice(1).forEach((row, i) => { row.ariaCurrent = i === view.made ? 'step' : null; });
   $('line').hidden = Boolean(over || practice && !line);
   listSteps(line ?? { title: 'Best play', plies: (view.line ?? []).map(move => ({ move })), made: 0 }, stepTo);
   $('close').hidden = !line;
@@ -220,9 +226,9 @@ async function showLine(title, names, made, ...best) {
   const answer = await latest('/line', query(['line', names.join(',')], ...best));
   if (!answer) return;
   line = { title, plies: answer.plies, made: Math.min(made, answer.plies.length) };
-  say(answer.why && `${answer.why}.`);
+  say(answer.why && `${capital(answer.why)}.`);
   render();
-  $('board').scrollIntoView({ block: 'nearest' });
+  for (const id of ['board', 'state']) $(id).scrollIntoView({ block: 'nearest' });
 }
 
 // stepTo shows the line after so many moves.
@@ -248,11 +254,9 @@ async function refute(made, name) {
 
 let reviewed = null; // the play of the last review by search
 function renderReview() {
-  $('review').hidden = !view.open;
-  $('review').disabled = reviewing !== null;
+  $('review').hidden = !view.open && !reviewing;
   $('practise').hidden = reviewing !== null || !view.practise;
-  if (reviewing) return;
-  $('review').textContent = reviewed === whole(game) ? 'Search longer' : 'Review by search';
+  $('review').textContent = reviewing ? 'Stop' : reviewed === whole(game) ? 'Search longer' : 'Review by search';
   $('judged').textContent = view.judged;
 }
 
@@ -265,6 +269,7 @@ $('analysis').addEventListener('click', e => {
 
 // The server finds the values of all positions of the play.
 on('review', () => {
+  if (reviewing) return stopReview();
   source?.close(); // its search would slow the review down
   const events = reviewing = new EventSource(`${base}/review?${query()}`);
   reviewed = whole(game);
@@ -274,14 +279,14 @@ on('review', () => {
     Object.assign(view, JSON.parse(e.data));
     if (!pressed) render();
   });
-  events.addEventListener('progress', e => { $('judged').textContent = JSON.parse(e.data); });
-  for (const end of ['end', 'error']) {
-    events.addEventListener(end, () => {
-      endReview();
-      if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
-    });
-  }
+  for (const end of ['end', 'error']) events.addEventListener(end, stopReview);
 });
+
+// stopReview ends a review and shows what it has found.
+function stopReview() {
+  endReview();
+  if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
+}
 
 function endReview() {
   reviewing.close();
@@ -289,7 +294,9 @@ function endReview() {
 }
 
 function renderPractice({ asked, over, right, wrong }) {
-  if ($('asked').textContent !== asked) $('asked').textContent = asked;
+  const due = over && dueOf(view), text = due ? `${asked} They come again among the puzzles on ${due}.` : asked;
+  if ($('asked').textContent !== text) $('asked').textContent = text;
+  $('legend').hidden = !right;
   $('why-wrong').hidden = !wrong;
   $('next').hidden = over;
   $('next').textContent = right ? 'Next' : 'Skip';
@@ -330,6 +337,7 @@ function restore() {
   selects.forEach((id, i) => { $(id).value = kept.values[i]; });
   if (kept.address === location.href) {
     ({ game, pending, played } = kept);
+    if (performance.getEntriesByType('navigation')[0].type === 'navigate') game.practice = ''; // a link to the play does not lead into it
     clock.set(kept.used);
   } else { // another play of the game
     const { seats, rival = '' } = kept.game;
@@ -343,14 +351,20 @@ function load() {
   const q = new URLSearchParams(location.search), named = (q.get('moves') ?? '').split(',').filter(Boolean).join();
   const rival = new URLSearchParams(location.hash.slice(1)).get('against'), from = q.get('from') ?? '';
   pending.push(['do', rival || location.hash === '#play' ? 'play' : 'analyse']);
-  if (rival) game.rival = rival;
+  if (rival) game.rival = rival === 'adapts' ? stored('rival') ?? rival : rival; // what a person chose last
   if (from === (game.from ?? '') && `${[game.moves, game.later].filter(Boolean)},`.startsWith(named && `${named},`)) {
     if (named !== (game.moves ?? '')) pending.unshift(['do', `go ${named ? named.split(',').length : 0}`]);
   } else game = { ...game, from, moves: named, later: '', resigned: '', practice: '' };
   ask(query(...pending), pending.length > 1);
 }
 
-for (const i of [0, 1]) $(`seat${i}`).addEventListener('change', () => act(`seat ${i} ${$(`seat${i}`).value}`));
+for (const i of [0, 1]) {
+  $(`seat${i}`).addEventListener('change', () => {
+    const { value } = $(`seat${i}`);
+    if (value !== 'person' && $(`seat${1 - i}`).value === 'person') store('rival', value);
+    act(`seat ${i} ${value}`);
+  });
+}
 for (const [id, action] of Object.entries({ playing: 'play', analysing: 'analyse', undo: 'undo', redo: 'redo', hint: 'hint', swap: 'swap' })) {
   on(id, () => {
     say('');

@@ -69,12 +69,13 @@ async function answer(move) {
 function render() {
   if (current) {
     const { view, task, solved } = current;
-    const level = current.grade ? ` (grade ${current.grade} of 10)` : '';
+    const level = current.level ? ` (${current.level})` : '';
     const said = asks({ ...view, clicks }) || `${capital(task)}${level}.`;
     if ($('state').textContent !== said) $('state').textContent = said;
     replace($('board'), draw({ ...view, clicks, threats: null, marks: solved }, choose));
     const lost = solved && document.activeElement === $('solution');
     $('solution').hidden = solved !== null;
+    $('legend').hidden = !solved;
     if (lost) ($('another') ?? $('look')).focus();
     $('look').hidden = false;
     $('look').href = `${root}play/${game}?${current.play}`;
@@ -105,12 +106,18 @@ function list() {
   }
   $('games').replaceChildren(...own.slice(-10).reverse().map(g => {
     const li = document.createElement('li');
-    li.append(link(`${root}play/${game}?${g.play}`, `${day(0, g.at)}, ${g.level}: ${{ win: 'won', lose: 'lost' }[g.result] ?? g.result}`));
+    li.append(link(`${root}play/${game}?${g.play}`, `${day(0, g.at)} ${new Date(g.at).toTimeString().slice(0, 5)}, ${g.level}: ${{ win: 'won', lose: 'lost' }[g.result] ?? g.result} after ${movesOf(g.play)}`));
     return li;
   }));
   const others = new Set([...games.map(g => g.game), ...Object.keys(mistakes).map(key => key.split('?')[0])]);
   others.delete(game);
-  $('others').replaceChildren(...[...others].sort().flatMap(of => [link(`${root}puzzles/${of}`, of), `: games ${games.filter(g => g.game === of).length}, mistakes due ${due(mistakes, of).length}. `]));
+  $('others').replaceChildren(...[...others].sort().flatMap(of => [link(`${root}puzzles/${of}`, games.findLast(g => g.game === of)?.title ?? of), `: games ${games.filter(g => g.game === of).length}, mistakes due ${due(mistakes, of).length}. `]));
+}
+
+// movesOf returns the number of moves of a play in words.
+function movesOf(play) {
+  const made = new URLSearchParams(play).get('moves').split(',').filter(Boolean).length;
+  return `${made} move${made === 1 ? '' : 's'}`;
 }
 
 function link(href, content) { return Object.assign(document.createElement('a'), { href, textContent: content }); }
@@ -122,7 +129,9 @@ $('solution').addEventListener('click', () => answer(''));
 $('export').addEventListener('click', () => {
   try {
     const href = URL.createObjectURL(new Blob([text() ?? JSON.stringify(load())], { type: 'application/json' }));
-    Object.assign(link(href, ''), { download: `treereduce-${day()}.json` }).click();
+    const download = `treereduce-${day()}.json`;
+    Object.assign(link(href, ''), { download }).click();
+    say(`Exported to ${download}.`);
     setTimeout(() => URL.revokeObjectURL(href));
   } catch (e) { say(e.message); }
 });
@@ -134,7 +143,7 @@ $('import').addEventListener('change', async e => {
 });
 $('delete').addEventListener('click', () => {
   if (!confirm('Delete all games, answers and mistakes of all games that are saved in this browser?')) return;
-  say('');
+  say('All is deleted.');
   remove();
   list();
 });

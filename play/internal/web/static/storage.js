@@ -9,7 +9,7 @@ let last = null; // the text of the item, when it was last read or written
 // game is the game of the page: "connectn/7-6-4".
 export const game = (document.body.dataset.view ?? '').split('/').slice(-2).join('/');
 
-// empty is what is saved at first. games: the finished games, in order: { game, at, play, side, level, adapts, result }; play is a
+// empty is what is saved at first. games: the finished games, in order: { game, title, at, play, side, level, adapts, result }; play is a
 // query, at the time in milliseconds, side the side of the person. mistakes: { step, due } by game and play,
 // "connectn/7-6-4?moves=3", due is a day. days: right or wrong, by game, day and grade of a puzzle of the day.
 const empty = () => ({ version, games: [], mistakes: {}, days: {} });
@@ -128,18 +128,20 @@ export function levelOf(seat) { return seat === 'adapts' ? adapted(load().games,
 
 const most = 3; // mistakes of a game that come again: the first ones
 
-// saveGame saves the game of a view, if it has ended. The page calls it for each position of a game that it shows. A game that goes
-// on after its end is saved once.
+// saveGame saves the game of a view, if it has ended, and says if this changes the level that adapts. The page calls it for each
+// position of a game that it shows. A game that goes on after its end is saved once.
 let open = null; // the game is not saved
 export function saveGame(view) {
   const { game: play, made, over, result } = view;
   open = !made || (open ?? !over);
-  if (!over || !open) return;
+  if (!over || !open) return '';
   open = false;
-  if (!result) return; // the players are not a person and a machine
-  const seats = play.seats.split(','), side = seats.indexOf('person'), level = seats[1 - side];
-  change(data => { data.games.push({ game, at: Date.now(), play: playOf(play, made), side, level: levelOf(level), adapts: level === 'adapts', result }); });
+  if (!result) return ''; // the players are not a person and a machine
+  const seats = play.seats.split(','), side = seats.indexOf('person'), level = seats[1 - side], before = levelOf('adapts');
+  change(data => { data.games.push({ game, title: document.querySelector('h1').textContent, at: Date.now(), play: playOf(play, made), side, level: levelOf(level), adapts: level === 'adapts', result }); });
   saveMistakes(view);
+  const now = levelOf('adapts'), [was, is] = [before, now].map(name => levels().indexOf(name));
+  return was === is ? '' : ` The level that adapts ${is > was ? 'rises' : 'falls'} to ${now}.`;
 }
 
 // saveMistakes saves the mistakes of a view, if its play is a game that is saved.
@@ -149,4 +151,10 @@ export function saveMistakes({ game: { from, moves, later }, mistakes: found }) 
     const side = games.findLast(g => g.game === game && g.play === playOf(play))?.side;
     found.filter(([, of]) => of === side).slice(0, most).forEach(([ply]) => { mistakes[`${game}?${playOf(play, ply)}`] ??= wrong(); });
   });
+}
+
+// dueOf returns the day on which the first of the mistakes of a view comes again.
+export function dueOf({ game: { from, moves, later }, mistakes: found }) {
+  const play = { from, moves: [moves, later].filter(Boolean).join() }, { mistakes } = load();
+  return found.map(([ply]) => mistakes[`${game}?${playOf(play, ply)}`]?.due).filter(Boolean).sort()[0];
 }

@@ -31,6 +31,10 @@ type Source interface {
 type Sizes struct {
 	First int // the first window at a place
 	Max   int // each window that follows another one has twice its size, up to this
+
+	// Ahead reads the next window while one that follows another is used. A Source is then
+	// asked for several windows concurrently.
+	Ahead bool
 }
 
 // Open returns a file whose first bytes are known. The first place is read by a source that has read them, others by
@@ -76,30 +80,58 @@ type reader struct {
 	sizes  Sizes
 	window []byte
 	start  int64
+	next   int         // size of the next window
+	ahead  chan result // receives the window that is being read ahead; nil: none
+}
+
+// A result is a window that was read, or the error.
+type result struct {
+	window []byte
+	err    error
 }
 
 func (f *file) newReader(source Source, window []byte) *reader {
-	return &reader{source: source, size: f.info.Size(), sizes: f.sizes, window: window}
+	return &reader{source: source, size: f.info.Size(), sizes: f.sizes, window: window, next: f.sizes.First}
 }
 
 func (r *reader) end() int64 { return r.start + int64(len(r.window)) }
 
 // fill reads the window that begins at offset at.
 func (r *reader) fill(at int64) error {
-	length := r.sizes.First
-	if at == r.end() && at > 0 {
-		length = min(2*max(length, len(r.window)), r.sizes.Max)
+	follows := at == r.end() && at > 0
+	if !follows {
+		r.next, r.ahead = r.sizes.First, nil
 	}
-	n := int(min(int64(length), r.size-at))
-	if cap(r.window) < n {
-		r.window = make([]byte, n)
+	var got result
+	if r.ahead != nil {
+		got = <-r.ahead
+	} else {
+		got = r.read(r.window, at)
 	}
-	r.window, r.start = r.window[:n], at
-	err := r.source.ReadWindow(r.window, at)
+	r.ahead, r.window, r.start = nil, got.window, at
+	if got.err != nil || !follows {
+		return got.err
+	}
+	r.next = min(2*r.next, r.sizes.Max)
+	if end := r.end(); r.sizes.Ahead && end < r.size {
+		ahead := make(chan result, 1)
+		r.ahead = ahead
+		go func(next reader) { ahead <- next.read(nil, end) }(*r)
+	}
+	return nil
+}
+
+// read reads the next window, at offset at, into b if that is large enough.
+func (r *reader) read(b []byte, at int64) result {
+	n := int(min(int64(r.next), r.size-at))
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	err := r.source.ReadWindow(b[:n], at)
 	if err != nil {
-		r.window = nil
+		n = 0
 	}
-	return err
+	return result{b[:n], err}
 }
 
 // readAt reads at an offset.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
@@ -99,7 +100,7 @@ func TestWindows(t *testing.T) {
 			{950, 60, " 950+50"}, // over the end of the file
 			{1000, 1, ""}, {2000, 1, ""},
 		}},
-		{Sizes{First: 100, Max: 400}, [][3]any{{200, 1, " 200+100"}, {300, 1, " 300+200"}, {500, 1, " 500+400"}, {900, 1, " 900+100"}}},
+		{Sizes{First: 100, Max: 400}, [][3]any{{500, 1, " 500+100"}, {600, 1, " 600+100"}, {700, 1, " 700+200"}, {900, 1, " 900+100"}}},
 	} {
 		r := &remote{content: someBytes(1000)}
 		f := r.file(t, 10, test.sizes)
@@ -124,9 +125,30 @@ func TestWindows(t *testing.T) {
 	}
 }
 
+// TestAhead checks that the window after one that follows another is read before a reader asks for it.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &remote{content: someBytes(1000)}
+		f := r.file(t, 10, Sizes{First: 10, Max: 400, Ahead: true})
+		for _, read := range []struct {
+			at   int64
+			want string
+		}{{10, " 10+10 20+20"}, {19, ""}, {20, " 40+40"}} {
+			if _, err := f.ReadAt(make([]byte, 1), read.at); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if got := r.questions(); got != read.want {
+				t.Errorf("a byte at %d asked for%s, want%s", read.at, got, read.want)
+			}
+		}
+		must.OK(t, f.Close())
+	})
+}
+
 // TestRandomReads reads files at random places, from several goroutines.
 func TestRandomReads(t *testing.T) {
-	for _, sizes := range []Sizes{{First: 100, Max: 100}, {First: 100, Max: 1000}} {
+	for _, sizes := range []Sizes{{First: 100, Max: 100}, {First: 100, Max: 1000}, {First: 100, Max: 1000, Ahead: true}} {
 		r := &remote{content: someBytes(100_000)}
 		f := r.file(t, 50, sizes)
 		var readers sync.WaitGroup

@@ -60,7 +60,7 @@ func (f *FS) Open(name string) (store.File, error) {
 	if err != nil {
 		return nil, f.failed("open", name, err)
 	}
-	return window.Open(f.Name(name), &o.info, head, o, func() window.Source { return o }, window.Sizes{First: windowFirst, Max: windowMost})
+	return window.Open(f.Name(name), &o.info, head, o, func() window.Source { return o }, window.Sizes{First: windowFirst, Max: windowMost, Ahead: true})
 }
 
 // ReadWindow implements window.Source.

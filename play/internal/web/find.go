@@ -7,25 +7,13 @@ import (
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/play/internal/player"
 )
 
-// find returns a play whose last position a request describes in another way than play: in any form that
-// notation.Parse reads, by its squares, or at random. Moves since the initial position are those of the play.
+// find returns a play whose last position a request describes in another way than play: by its squares, or at random.
 func (s *Server) find(r *Request, g *served, h *player.History) (*player.History, error) {
 	query := r.Parameters()
 	switch {
-	case query.Has("position"):
-		a, err := notation.Parse(g.g, query.Get("position"), notation.AnyForm)
-		if err != nil {
-			return nil, badRequest(fmt.Errorf("position %q: %w", query.Get("position"), err))
-		}
-		if len(a.Moves) == 0 {
-			return player.NewHistoryFrom(g.g, a.Position), nil
-		}
-		found := player.NewHistory(g.g)
-		return found, playAll(found, strings.Join(a.Moves, ","))
 	case query.Has("board"):
 		p, err := arranged(g, query.Get("board"), query.Get("turn"))
 		if err != nil {

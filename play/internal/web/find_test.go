@@ -54,7 +54,7 @@ func TestDrawn(t *testing.T) {
 
 // TestFindPosition finds positions in each form: moves since the initial position are moves of the play.
 func TestFindPosition(t *testing.T) {
-	at := serve(t).URL + "/view/connectn/4-4-3?position="
+	at := serve(t).URL + "/view/connectn/4-4-3?from="
 	for text, want := range map[string]string{"1,1,2": " 1,1,2", "112": " 1,1,2", "1:223": " 1,1,2", "    X           ": "    X            ", "": " "} {
 		status, body := get(t, at+url.QueryEscape(text))
 		var v viewJSON

@@ -22,9 +22,9 @@ import (
 // maxPlies is the number of moves that a request may name.
 const maxPlies = 2000
 
-// play returns the game and the play that a request describes: from is the position at which it
-// begins, in any form that notation.Parse reads (the initial position if it is missing), and
-// moves are the names of the moves since, with commas between them.
+// play returns the game and the play that a request describes: from is the position at which it begins, in any form that
+// notation.Parse reads, of which moves are those of the play (the initial position if it is missing), and moves are the names
+// of the moves since, with commas between them.
 func (s *Server) play(r *Request) (*served, *player.History, error) {
 	g, err := s.game(r)
 	if err != nil {
@@ -37,7 +37,12 @@ func (s *Server) play(r *Request) (*served, *player.History, error) {
 		if err != nil {
 			return nil, nil, badRequest(fmt.Errorf("position %q: %w", from, err))
 		}
-		h = player.NewHistoryFrom(g.g, a.Position)
+		if err := playAll(h, strings.Join(a.Moves, ",")); err != nil {
+			return nil, nil, err
+		}
+		if len(a.Moves) == 0 {
+			h = player.NewHistoryFrom(g.g, a.Position)
+		}
 	}
 	return g, h, playAll(h, query.Get("moves"))
 }

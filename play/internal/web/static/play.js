@@ -79,10 +79,10 @@ function fresh() {
 }
 
 // find shows a position that the server finds.
-function find(...q) {
+function find(q) {
   fresh();
   pending = [];
-  ask(query(...q));
+  ask(new URLSearchParams({ ...game, ...q }));
 }
 
 // whole returns the moves of a game, also those that were taken back, and where it began.
@@ -387,8 +387,8 @@ for (const id of Object.keys(settings)) {
     render();
   });
 }
-on('random', () => find(['random', 1]));
-if ($('drawn')) on('drawn', e => find(['random', 1], ...new FormData(e.target)), 'submit');
+on('random', () => find({ random: 1 }));
+if ($('drawn')) on('drawn', e => find({ random: 1, ...Object.fromEntries(new FormData(e.target)) }), 'submit');
 on('edit', () => {
   if (editing) return act();
   shown = leave(); // drops answers for the position
@@ -400,7 +400,7 @@ on('edit', () => {
   render();
 });
 on('cancel', () => act());
-on('editor', () => find(['board', editing()], ['turn', $('editturn').value]), 'submit');
+on('editor', () => find({ board: editing(), turn: $('editturn').value }), 'submit');
 on('back', () => stepTo(line.made - 1));
 on('forward', () => stepTo((line?.made ?? 0) + 1));
 on('close', closeLine);
@@ -420,7 +420,7 @@ on('typed', () => {
     $('message').scrollIntoView({ block: 'nearest' });
   }
 }, 'submit');
-on('goto', () => find(['position', $('position').value]), 'submit');
+on('goto', () => find({ from: $('position').value, moves: '', later: '', resigned: '', practice: '' }), 'submit');
 // The second click of a double click is no move of the position that the first one leads to.
 addEventListener('click', e => { if (e.detail > 1 && !editing && e.target.closest('#stand, #moves')) e.stopPropagation(); }, true);
 addEventListener('pointerdown', () => { pressed = true; });

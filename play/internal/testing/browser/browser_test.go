@@ -264,7 +264,7 @@ func TestBrowser(t *testing.T) {
 		tab.want(`document.getElementById('ended').hidden`, "true")
 		tab.run(chromedp.KeyEvent("6"))
 		tab.wait(`document.getElementById('state').textContent.includes('O has won')`)
-		tab.want(`document.getElementById('why').checkVisibility()`, "false") // it leads here
+		tab.want(`document.getElementById('why').checkVisibility()`, "false")        // it leads here
 		tab.run(chromedp.Evaluate(`document.getElementById('review').click()`, nil)) // it is hidden if the analysis has found all values
 		tab.wait(`document.getElementById('review').hidden && document.querySelectorAll('#mistakes li').length > 0`)
 		tab.want(`[...document.querySelectorAll('#mistakes li')].pop().textContent.startsWith('Move 7 X played 1')`, "true")

@@ -407,6 +407,13 @@ func TestReviewed(t *testing.T) {
 		tab.wait(`document.querySelector('#review').hidden && document.querySelectorAll('#mistakes li').length > 1`)
 		tab.wait(`Object.keys(` + saved + `.mistakes).join() === ` + map[bool]string{true: `'connectn/4-4-3?moves=0%2C1%2C0%2C1'`, false: `''`}[moves == "0,1,0,1,2,2,0"])
 	}
+	tab.run(press("#practise"))
+	for tab.wait(asked + ` !== ''`); tab.text(`document.querySelector('#next').hidden`) == "false"; {
+		before := tab.text(asked)
+		tab.run(press("#next"))
+		tab.wait(asked + ` !== ` + strconv.Quote(before))
+	}
+	tab.want(asked+`.replace(/\d+/g, 'n') + Object.values(`+saved+`.mistakes)[0].due.replace(/\d+/g, 'n')`, "n of n found at the first try. They come again among the puzzles on n-n-n.n-n-n")
 }
 
 // TestMyGames plays a game against the level that adapts, and looks at what is saved.

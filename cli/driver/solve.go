@@ -293,7 +293,9 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(s.Own)) // the limit of the garbage collector
-	debug.SetGCPercent(50)             // most memory has no pointers: the peak falls by a fifth, and CPU time does not grow
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // most memory has no pointers: the peak falls by a fifth, and CPU time does not grow
+	}
 	o.Report = r.bar.Report
 	return o, nil
 }

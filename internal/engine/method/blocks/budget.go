@@ -26,7 +26,7 @@ const (
 	// keptShare is the divisor for the images of all tiers that stay in memory.
 	imagesShare = 8
 	finalShare  = 4
-	keptShare   = 8
+	keptShare   = 64
 	// balancedShare is the share of a job that merges messages in ranges with balanced positions.
 	balancedShare = 0.3
 )
@@ -39,7 +39,7 @@ func (r *inlineRunner) spare(n *inline.Needs) int {
 
 // LeastInline estimates the minimum memory of Inline.
 func (m *Method) LeastInline(until int, final bool) int {
-	t := m.g
+	t := Stored(m.g)
 	if until < 0 || until > t.Tiers() {
 		until = t.Tiers()
 	}

@@ -26,7 +26,7 @@ type inlineFinal struct {
 
 func (f *inlineFinal) Open(ctx context.Context) error {
 	g, r, inputs := Stored(f.g), f.memory, len(f.Input)
-	n := inline.Needs{Shared: f.g.Tables(), Windows: inputs}
+	n := inline.Needs{Shared: g.Tables(), Windows: inputs}
 	place := mirror.Place{Dir: f.Output, Memory: r.Left() / finalShare, Keep: r.Left() / keptShare / inputs}
 	for i, dir := range f.Input {
 		stored, err := OpenTier(f.FS, dir, g, f.InputTier(i))

@@ -160,6 +160,11 @@ func (f *Finder) next(ctx context.Context, lowest, highest, off, mostGames int) 
 			}
 		}
 	}
+	return f.nearest(lowest, highest, off)
+}
+
+// nearest returns the known puzzle whose grade is the nearest to those from lowest to highest, and at most off away.
+func (f *Finder) nearest(lowest, highest, off int) (*Puzzle, error) {
 	far := func(p *Puzzle) int { return max(0, lowest-p.Grade, p.Grade-highest) }
 	var p *Puzzle
 	var at game.Position

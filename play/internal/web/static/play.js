@@ -199,7 +199,8 @@ function render() {
   $('editor').hidden = !editing;
   $('edit').hidden = !view.look.place;
   $('edit').setAttribute('aria-expanded', editing !== null);
-  $('state').textContent = line?.made ? said(view, line) : asks({ ...view, clicks }) || view.said;
+  const state = line?.made ? said(view, line) : asks({ ...view, clicks }) || view.said;
+  if ($('state').textContent !== state) $('state').textContent = state; // a screen reader would say it again
   for (const id of ['undo', 'redo', 'hint', 'resign', 'swap']) $(id).disabled = !view.can.includes(id);
   $('best').disabled = !view.best;
   $('pause').hidden = !view.can.includes('pause');
@@ -371,12 +372,12 @@ for (const [id, action] of Object.entries({ playing: 'play', analysing: 'analyse
     act(action);
   });
 }
-function another(...actions) {
-  fresh();
-  act(...actions);
+for (const [id, ...actions] of [['restart', 'new'], ['again', 'play', 'new']]) {
+  on(id, () => {
+    fresh();
+    act(...actions);
+  });
 }
-on('restart', () => another('new'));
-on('again', () => another('play', 'new'));
 on('best', () => { if (view.best) choose([view.best]); });
 on('resign', async () => { if (ready() && await act('resign')) $('why').focus(); });
 on('pause', () => act(view.waits ? 'resume' : 'pause'));

@@ -20,8 +20,8 @@ func (t *Table) start() (game.Value, error) {
 // Verify checks that the table is complete and correct, and returns the number of its
 // positions: no position is missing, no position is unreachable, and every value follows from
 // the values of the successors. The first error is a *Fault, or the error of a damaged file.
-// Verify does not solve the game again. A table of blocks is checked by sets of positions, any other by Rules without a
-// sample.
+// A table of blocks is checked by sets of positions: the set methods of the game compute each tier from the stored tier before it
+// or after it. Any other is checked by Rules without a sample.
 func (t *Table) Verify(ctx context.Context) (positions uint64, err error) {
 	return t.VerifyReport(ctx, nil)
 }

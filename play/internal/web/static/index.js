@@ -10,7 +10,7 @@ for (const place of document.querySelectorAll('[data-board]')) {
 const solved = document.querySelectorAll('[data-solved]'), now = new Date();
 if (solved.length) {
   const today = document.getElementById('today'), days = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate()) / 864e5;
-  today.querySelector('ul').append(solved[days * 11093 % solved.length]);
+  today.querySelector('ul').append(solved[days * 11093 % solved.length].cloneNode(true));
   const play = today.querySelector('li a'), puzzle = today.querySelector('p a');
   puzzle.href = play.getAttribute('href').replace('play', 'puzzles').split('#')[0];
   puzzle.textContent += `: ${play.childNodes[1].textContent.trim()}`;

@@ -309,21 +309,22 @@ func (w *inlineWork) openBalanced(memory int) {
 	if !ok || w.Step == step.Init {
 		return
 	}
-	kind := mirror.Reached
-	if w.Step == step.Solve {
-		kind = mirror.Scores
-	}
-	for ranges := w.receivers.Cursor(); ; {
-		rng, ok := ranges.Next()
-		if !ok {
+	kind := kindOf(w.Step)
+	for rng := range w.receivers.All() {
+		if kind.Of(g, w.Tier, rng) != nil {
+			place := mirror.Place{Dir: w.Output, Memory: memory, Keep: memory, Blocks: &w.runner.blocks}
+			w.balanced = mirror.NewBalanced(g, w.Tier, kind, place)
 			return
 		}
-		if kind.Of(g, w.Tier, rng) != nil {
-			break
-		}
 	}
-	place := mirror.Place{Dir: w.Output, Memory: memory, Keep: memory, Blocks: &w.runner.blocks}
-	w.balanced = mirror.NewBalanced(g, w.Tier, kind, place)
+}
+
+// kindOf returns the kind of the images of the messages of a step.
+func kindOf(name string) mirror.Kind {
+	if name == step.Solve {
+		return mirror.Scores
+	}
+	return mirror.Reached
 }
 
 // prepare stores the messages to balanced positions and their images.

@@ -51,11 +51,7 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 		n.Worker += t.Len() * mirror.CursorMemory
 	}
 	largest, heaviest := 0, 0
-	for ranges := f.all.Cursor(); ; {
-		rng, ok := ranges.Next()
-		if !ok {
-			break
-		}
+	for rng := range f.all.All() {
 		slots, lines := f.slots(rng)
 		largest, heaviest = max(largest, slots), max(heaviest, lines)
 	}

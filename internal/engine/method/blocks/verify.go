@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game"
@@ -70,25 +71,15 @@ func (p *pass) check(ctx context.Context) (err error) {
 	}
 	var balanced *mirror.Balanced
 	if p.half != nil && p.tier > 0 {
-		kind, blocks := mirror.Reached, new(block.Memory)
-		if p.name == step.Solve {
-			kind = mirror.Scores
-		}
+		blocks := new(block.Memory)
 		blocks.Reset(verifyBlocks)
-		balanced = mirror.NewBalanced(p.half, p.tier, kind, mirror.Place{Memory: wholeMemory, Keep: wholeMemory, Dir: p.files.Temporary(), Blocks: blocks})
+		balanced = mirror.NewBalanced(p.half, p.tier, kindOf(p.name), mirror.Place{Memory: wholeMemory, Keep: wholeMemory, Dir: p.files.Temporary(), Blocks: blocks})
 		defer func() { err = errors.Join(err, balanced.Close()) }()
 		if err := balanced.Prepare(ctx, mirror.Pass{Ranges: ranges, Messages: func() mirror.Messages { return p.messages() }}); err != nil {
 			return err
 		}
 	}
-	var all []uint64
-	for c := ranges.Cursor(); ; {
-		rng, ok := c.Next()
-		if !ok {
-			break
-		}
-		all = append(all, rng)
-	}
+	all := slices.Collect(ranges.All())
 	var mu sync.Mutex // guards total
 	var total streamfmt.Counts
 	err = parallel.All(ctx, len(all), func() func(int) error {

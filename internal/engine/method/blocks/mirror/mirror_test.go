@@ -164,11 +164,7 @@ func checkBalanced(t *testing.T, g *Half, tier int, kind Kind, blocks []*block.B
 		must.OK(t, h.Prepare(t.Context(), pass))
 		sampler, merger := h.Merger(m), h.Merger(m) // a range is merged twice
 		found := 0
-		for all := pass.Ranges.Cursor(); ; {
-			rng, ok := all.Next()
-			if !ok {
-				break
-			}
+		for rng := range pass.Ranges.All() {
 			sample := must.Get(sampler.Merge(rng))(t)
 			sampled := new(block.Block)
 			sampled.Copy(sample)

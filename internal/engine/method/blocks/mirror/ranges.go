@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"iter"
 	"maps"
 	"math/bits"
 	"slices"
@@ -53,6 +54,17 @@ func (s *RangeSet) Cursor() *RangeCursor {
 		c.all += page.Count()
 	}
 	return c
+}
+
+// All yields the ranges in ascending order. No page may be added to the set meanwhile.
+func (s *RangeSet) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for c := s.Cursor(); ; {
+			if rng, ok := c.Next(); !ok || !yield(rng) {
+				return
+			}
+		}
+	}
 }
 
 // A RangeCursor returns the ranges of a RangeSet in ascending order. It is used by one goroutine at a time.

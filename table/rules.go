@@ -50,12 +50,8 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 	if _, err := t.start(); err != nil {
 		return 0, 0, err
 	}
-	parts, err := t.parts()
-	if err != nil {
-		return 0, 0, explain(t.g, err)
-	}
-	for _, part := range parts {
-		all += part.total()
+	if all, err = t.Positions(); err != nil {
+		return 0, 0, err
 	}
 	c := &rulesCheck{
 		g:     &plainRules{Game: t.g, values: t.g.Values(), cyclic: !game.IsAcyclic(t.g), most: game.MostRemoteness(t.g)},
@@ -65,7 +61,10 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 		c.total = r.Sample
 		err = c.sample(ctx, t, r.Seed)
 	} else {
-		err = c.run(ctx, parts)
+		var parts []rulesPart
+		if parts, err = t.parts(); err == nil {
+			err = c.run(ctx, parts)
+		}
 	}
 	if err != nil {
 		return 0, 0, explain(t.g, err)
@@ -188,14 +187,6 @@ type lookedUp struct{ *Table }
 func (t lookedUp) Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
 	v, ok, err = t.method.Lookup(p)
 	return 0, 0, v, ok, err
-}
-
-// total returns the number of positions, as recorded in the files.
-func (part rulesPart) total() (all uint64) {
-	for _, f := range part.Files {
-		all += Counts(f.Counts).Total()
-	}
-	return all
 }
 
 // A rulesCheck is a check in progress.

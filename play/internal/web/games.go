@@ -241,8 +241,27 @@ func (s *Server) open(r *Request) (*Answer, error) {
 // list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories
 // whose game is not solved.
 func (s *Server) list() (games []entry, runs []Run) {
-	runs = s.states()
-	for _, kind := range s.o.Games {
+	games, runs = slices.Clone(s.kinds()), s.states()
+	for _, source := range s.solved() {
+		e := entryOf(source.Table.Game())
+		kind, _ := s.o.Games.Named(e.ID)
+		e.Usage = usageOf(kind)
+		i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant })
+		if i < 0 { // it comes after the others of its kind
+			for i = len(games); i > 0 && games[i-1].ID != e.ID; {
+				i--
+			}
+			games = slices.Insert(games, i, e)
+		}
+		games[i].Solved = true
+		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
+	}
+	return games, runs
+}
+
+// entriesOf returns the first board of each kind of games, with its parameters.
+func entriesOf(kinds game.Kinds) (games []entry) {
+	for _, kind := range kinds {
 		g, err := kind.Default()
 		if err != nil {
 			continue
@@ -261,21 +280,7 @@ func (s *Server) list() (games []entry, runs []Run) {
 		e.Usage = usageOf(kind)
 		games = append(games, e)
 	}
-	for _, source := range s.solved() {
-		e := entryOf(source.Table.Game())
-		kind, _ := s.o.Games.Named(e.ID)
-		e.Usage = usageOf(kind)
-		i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant })
-		if i < 0 { // it comes after the others of its kind
-			for i = len(games); i > 0 && games[i-1].ID != e.ID; {
-				i--
-			}
-			games = slices.Insert(games, i, e)
-		}
-		games[i].Solved = true
-		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
-	}
-	return games, runs
+	return games
 }
 
 // mostSizes is above the largest value of the only parameter of a game.

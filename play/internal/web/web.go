@@ -73,6 +73,7 @@ type Server struct {
 	o      Options
 	pages  *template.Template
 	routes []route
+	kinds  func() []entry // the first board of each kind of games
 	slots  chan *slot
 	runs   Pages // nil: none
 
@@ -93,7 +94,7 @@ var static embed.FS
 // New makes a Server.
 func New(o Options) (*Server, error) {
 	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, reviewMost: reviewMost, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
-		daily: make(map[string][]*train.Puzzle), streams: make(chan struct{}, maxStreams)}
+		daily: make(map[string][]*train.Puzzle), streams: make(chan struct{}, maxStreams), kinds: sync.OnceValue(func() []entry { return entriesOf(o.Games) })}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
 	}

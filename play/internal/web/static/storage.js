@@ -144,9 +144,12 @@ export function saveGame(view) {
   return was === is ? '' : ` The level that adapts ${is > was ? 'rises' : 'falls'} to ${now}.`;
 }
 
+// whole returns the play of a game, with the moves that were taken back.
+const whole = ({ from, moves, later }) => ({ from, moves: [moves, later].filter(Boolean).join() });
+
 // saveMistakes saves the mistakes of a view, if its play is a game that is saved.
-export function saveMistakes({ game: { from, moves, later }, mistakes: found }) {
-  const play = { from, moves: [moves, later].filter(Boolean).join() };
+export function saveMistakes({ game: begun, mistakes: found }) {
+  const play = whole(begun);
   change(({ games, mistakes }) => {
     const side = games.findLast(g => g.game === game && g.play === playOf(play))?.side;
     found.filter(([, of]) => of === side).slice(0, most).forEach(([ply]) => { mistakes[`${game}?${playOf(play, ply)}`] ??= wrong(); });
@@ -154,7 +157,7 @@ export function saveMistakes({ game: { from, moves, later }, mistakes: found }) 
 }
 
 // dueOf returns the day on which the first of the mistakes of a view comes again.
-export function dueOf({ game: { from, moves, later }, mistakes: found }) {
-  const play = { from, moves: [moves, later].filter(Boolean).join() }, { mistakes } = load();
+export function dueOf({ game: begun, mistakes: found }) {
+  const play = whole(begun), { mistakes } = load();
   return found.map(([ply]) => mistakes[`${game}?${playOf(play, ply)}`]?.due).filter(Boolean).sort()[0];
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -30,8 +31,11 @@ func (r *run) serveMetrics() (stop func(), err error) {
 	this, _ := os.Hostname()
 	metrics.Serve(l, []string{host, this}, func(out io.Writer) error {
 		var runs []metrics.Run
-		if s, err := status.Read(r.place.FS, r.place.Path); err == nil { // an error is that there is no journal yet
+		switch s, err := status.Read(r.place.FS, r.place.Path); {
+		case err == nil:
 			runs = append(runs, metrics.Run{Data: r.flags.data, Run: s})
+		case !errors.Is(err, fs.ErrNotExist): // otherwise, the run has not written its journal yet
+			return err
 		}
 		return metrics.Write(out, command.Version(), runs)
 	})

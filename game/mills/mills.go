@@ -367,8 +367,9 @@ func (r *rules) Picture(p game.Position) game.Picture {
 		pic.Rows[side][x] = game.Square{Kind: game.Goal, Text: fmt.Sprint(r.hand(s, player)), Owner: game.OwnedBy(player)}
 	}
 	if r.side == 3 && r.Primitive(p) != 0 { // the first mill wins
+		won := r.closed(s.men[0]) | r.closed(s.men[1])
 		for i := range r.points {
-			if (r.closed(s.men[0])|r.closed(s.men[1]))>>i&1 != 0 {
+			if won>>i&1 != 0 {
 				pic.Won = append(pic.Won, r.square(i))
 			}
 		}

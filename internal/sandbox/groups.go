@@ -18,7 +18,7 @@ import (
 
 // groups is where control groups are made. The zero value makes none.
 type groups struct {
-	dirs    map[string]string // of version 1, by controller
+	dirs    map[string]string // of control groups of version 1, by controller
 	systemd []string          // how to call systemd-run, which makes the group
 }
 

@@ -60,7 +60,7 @@ type Place interface {
 // its content if it is a seal, or else with what the seal says of it. A file in the directory itself is below its own name as "".
 type state map[string]map[string]string
 
-// unknown is in the state of a copy for a file that its seal does not list, or not so.
+// unknown stands in the state of a copy for a file that its seal does not list, or lists with another length.
 const unknown = "unknown"
 
 // A Copy is the copy of the data directory of a run.
@@ -75,8 +75,8 @@ type Copy struct {
 	stage string // a directory in the data directory, for this process
 
 	files map[string]int64 // the files of the copy when it was listed, with their lengths
-	there state            // of the copy; nil: not known, after an error
-	here  state            // of the data directory, except what has changed
+	there state            // the state of the copy; nil: it is not known, after an error
+	here  state            // the state of the data directory, except what has changed
 
 	mu      sync.Mutex      // also locked while a name is renamed or deleted: then a batch is of one state
 	moved   *sync.Cond      // signals changes of the following

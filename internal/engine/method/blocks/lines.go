@@ -16,7 +16,7 @@ import (
 // because people and other programs may have written them.
 type blockLines struct {
 	*filter
-	job   int         // of the map: the tier of the successors; 0 before the first block
+	job   int         // in the map, the tier of the successors; 0 before the first block
 	rules block.Block // a block of the input, with values computed from the rules
 }
 

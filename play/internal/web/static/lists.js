@@ -2,6 +2,10 @@
 // line, whose pieces the board shows.
 import { has, meant, one } from './board.js';
 
+// The rules have the focus while they are shown, so keys scroll them. With autofocus, the browser complains if something else has
+// the focus before the page is loaded.
+document.getElementById('rules')?.addEventListener('toggle', ({ newState, target }) => { if (newState === 'open') target.focus(); });
+
 const chooser = document.getElementById('chooser');
 
 export function say(text) { document.getElementById('message').textContent = text; }

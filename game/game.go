@@ -55,26 +55,6 @@ type Game interface {
 	Picture(p Position) Picture
 }
 
-// Mirrored is a game whose positions have mirror images of the same value.
-type Mirrored interface {
-	Game
-	// Mirror returns the mirror image of a position; the mirror image of that is p again.
-	// The moves of the mirror image lead to the mirror images of the successors of p.
-	Mirror(p Position) Position
-}
-
-// Symmetric is a game whose positions have images, such as those by mirrors and rotations of
-// the board. The images of p have its value and its tier, and their moves lead to images of the
-// positions to which those of p lead. If values are those of the player to move
-// (Values().OfMover), an image may exchange the players; otherwise, it keeps the player to move.
-type Symmetric interface {
-	Game
-	// Canonical returns the least of the images of p. It is fast.
-	Canonical(p Position) Position
-	// Images appends the images of p, ascending and each once, p among them.
-	Images(dst []Position, p Position) []Position
-}
-
 // A Decider is a game whose rules decide some positions before play ends, such as those in which the player to move can
 // capture the king. Positions that play can reach only from these are not stored. It is optional.
 type Decider interface {
@@ -91,18 +71,6 @@ func KnownValue(g Game, p Position) Value {
 		return d.Known(p)
 	}
 	return g.Primitive(p)
-}
-
-// CanonicalOf returns the canonical position of p: that of a Symmetric game, in a Mirrored game the smaller one
-// of p and its mirror image, or else p.
-func CanonicalOf(g Game, p Position) Position {
-	switch g := g.(type) {
-	case Symmetric:
-		return g.Canonical(p)
-	case Mirrored:
-		return min(p, g.Mirror(p))
-	}
-	return p
 }
 
 // Layered is a game with tiers. No move lowers the tier, so that a tier can be solved when all

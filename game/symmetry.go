@@ -2,6 +2,26 @@ package game
 
 import "slices"
 
+// Mirrored is a game whose positions have mirror images of the same value.
+type Mirrored interface {
+	Game
+	// Mirror returns the mirror image of a position; the mirror image of that is p again.
+	// The moves of the mirror image lead to the mirror images of the successors of p.
+	Mirror(p Position) Position
+}
+
+// Symmetric is a game whose positions have images, such as those by mirrors and rotations of
+// the board. The images of p have its value and its tier, and their moves lead to images of the
+// positions to which those of p lead. If values are those of the player to move
+// (Values().OfMover), an image may exchange the players; otherwise, it keeps the player to move.
+type Symmetric interface {
+	Game
+	// Canonical returns the least of the images of p. It is fast.
+	Canonical(p Position) Position
+	// Images appends the images of p, ascending and each once, p among them.
+	Images(dst []Position, p Position) []Position
+}
+
 // A BitMove moves the bits of a position, as a symmetry of a board does whose squares are bits. It
 // has a table for each byte.
 type BitMove [8][256]uint64
@@ -49,6 +69,26 @@ func (all BitMoves) Images(dst []Position, p Position) []Position {
 		dst = append(dst, m.Of(p))
 	}
 	return Distinct(dst, n)
+}
+
+// CanonicalOf returns the same position for p and all its images: in a Symmetric game the canonical one, in a Mirrored game the
+// smaller one of p and its mirror image, or else p. Books and puzzles have one position for all of them.
+func CanonicalOf(g Game, p Position) Position {
+	if m, ok := g.(Mirrored); ok {
+		if _, ok := g.(Symmetric); !ok {
+			return min(p, m.Mirror(p))
+		}
+	}
+	return StoredOf(g, p)
+}
+
+// StoredOf returns the position that jobs by layers and their table store in place of p: in a Symmetric game the canonical one,
+// or else p, also if the game is Mirrored.
+func StoredOf(g Game, p Position) Position {
+	if s, ok := g.(Symmetric); ok {
+		return s.Canonical(p)
+	}
+	return p
 }
 
 // ImagesOf appends the images of p: those of a Symmetric game, or else p.

@@ -50,6 +50,22 @@ func (g expandingBackward) Successors(dst []game.Successor, p game.Position) []g
 	return expandingLayered{g.Layered}.Successors(dst, p)
 }
 
+// A mirroredLayered is a game whose positions have at most two images, by a mirror: all of them are stored.
+type mirroredLayered struct {
+	game.Layered
+	images *testgames.Layered
+}
+
+func (g mirroredLayered) Mirror(p game.Position) game.Position {
+	images := g.images.Images(nil, p)
+	return images[len(images)-1-slices.Index(images, p)]
+}
+
+// isMirrored reports whether no position of a game has more than two images.
+func isMirrored(g *testgames.Layered) bool {
+	return !slices.ContainsFunc(g.Positions(), func(p game.Position) bool { return len(g.Images(nil, p)) > 2 })
+}
+
 func solveLayers(t *testing.T, first, end uint64) {
 	for seed := first; seed < end; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -67,6 +83,9 @@ func solveLayers(t *testing.T, first, end uint64) {
 		}
 		if graph.Tiers() == 0 && graph.Values().TiesSoon {
 			games = append(games, struct{ game.Symmetric }{graph})
+		}
+		if isMirrored(graph) {
+			games = append(games, mirroredLayered{graph, graph})
 		}
 		for i, g := range games {
 			o := options()

@@ -114,14 +114,14 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// MapStart is the map of Init: it prints the initial position if the input has any line.
-func (w *Writer) MapStart(g game.Game, in io.Reader, source string) error {
+// MapStart is the map of Init: it prints the initial position, as it is stored, if the input has any line.
+func (w *Writer) MapStart(start game.Position, in io.Reader, source string) error {
 	err := streamfmt.NewLineReader(in, source).Each(func([]byte) error {
 		w.In++
 		return nil
 	})
 	if err == nil && w.In > 0 {
-		w.Line(streamfmt.Record{Key: game.CanonicalOf(g, g.Start())})
+		w.Line(streamfmt.Record{Key: start})
 	}
 	return err
 }

@@ -69,7 +69,7 @@ func Compare(g game.Game, values map[game.Position]game.Value) error {
 	var faults []string
 	canonical := make(map[game.Position]bool)
 	for _, p := range slices.Sorted(maps.Keys(want)) {
-		c := game.CanonicalOf(g, p)
+		c := game.StoredOf(g, p)
 		canonical[c] = true
 		if v, ok := values[c]; !ok {
 			faults = append(faults, fmt.Sprintf("%d (tier %d): its canonical position %d has no value", p, game.TierOf(g, p), c))

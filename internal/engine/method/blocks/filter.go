@@ -22,7 +22,7 @@ func (m *Method) Map(name string, in io.Reader, out io.Writer, o step.Options) (
 	return run(name, m.g, in, out, o, func(s *filter) error {
 		switch name {
 		case step.Init:
-			return s.MapStart(m.g, in, o.Source)
+			return s.MapStart(m.g.Start(), in, o.Source)
 		case step.Final:
 			return s.mapFinal()
 		}

@@ -49,7 +49,7 @@ func (m *Method) Map(name string, in io.Reader, out io.Writer, o step.Options) (
 	switch {
 	case err != nil:
 	case name == step.Init:
-		err = f.MapStart(m.g, in, o.Source)
+		err = f.MapStart(Start(m.g)[0].Key, in, o.Source)
 	case name == step.Final:
 		err = f.mapFinal(in)
 	case f.pairs:

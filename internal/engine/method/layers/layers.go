@@ -67,6 +67,6 @@ func TimesOf(word uint64) int { return int(word >> 16) }
 // Start returns the input rows of the job init: the initial position, which has no
 // predecessor. The kernel turns them into tier 0.
 func Start(g game.Game) []Row {
-	p := game.CanonicalOf(g, g.Start())
+	p := game.StoredOf(g, g.Start())
 	return []Row{{Key: p, Word: p}}
 }

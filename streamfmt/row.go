@@ -3,23 +3,11 @@ package streamfmt
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 )
 
 // A Row is a key and one word, whose meaning depends on the CellKind. Rows are sorted by Key, then by Word.
 type Row struct{ Key, Word uint64 }
-
-// maxWord returns the largest word of a row, which is a power of two minus 1.
-func (k CellKind) maxWord() uint64 {
-	switch k {
-	case Messages:
-		return MaxRowTimes<<16 | maxRowValue
-	case Values:
-		return maxRowValue
-	}
-	return math.MaxUint64 // a key, or a state
-}
 
 // MaxRowTimes is the largest number of moves that a message by layers can stand for.
 const MaxRowTimes = 1<<16 - 1

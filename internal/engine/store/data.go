@@ -2,12 +2,10 @@ package store
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -42,95 +40,6 @@ const (
 	// SeedFile is the input of the first job: a file with one line of any content.
 	SeedFile = "temp"
 )
-
-// A Manifest describes a data directory: its format, game, options and needs.
-type Manifest struct {
-	Format   int               `json:"format"`
-	Game     string            `json:"game"`               // the game's spec
-	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; a resumed run keeps them
-	Needs    []string          `json:"needs,omitempty"`    // what a reader must know, in order; see known
-	Clearing bool              `json:"clearing,omitempty"` // an older run is being deleted
-}
-
-// overwriteAdvice is for a data directory that cannot be used any more.
-const overwriteAdvice = "driver solve --overwrite starts over"
-
-// ErrClearing is returned by ReadManifest for a directory in which a driver deletes an older run, or died while it
-// did. Each directory of that run is either complete or missing.
-var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
-
-// A clearingError is ErrClearing with the text of another error, because the driver is at work.
-type clearingError struct{ error }
-
-func (clearingError) Is(target error) bool { return target == ErrClearing }
-
-// ErrNewer is returned by ReadManifest and Create for a directory in the format of a later version of
-// this program. In no Mode does Create change anything there.
-var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
-
-// ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
-// damaged or of another format version, if it lists a need that this program does not know, if the table of
-// the run lacks every second tier, as earlier versions could make it, or if an old run was being deleted.
-//
-// A later format must keep the manifest's name, and its number and its needs as the fields format and needs of a
-// JSON object, which may name the program that wrote it in the field program.
-func ReadManifest(fsys FS, dir string) (*Manifest, error) {
-	m, err := readManifest(fsys, dir)
-	if errors.Is(err, ErrClearing) {
-		if working, _ := AtWork(fsys, dir); working {
-			err = clearingError{fmt.Errorf("data directory %s: %w: it removes an old run", dir, ErrLocked)}
-		}
-	}
-	return m, err
-}
-
-// readManifest is ReadManifest for a driver that may have the lock itself.
-func readManifest(fsys FS, dir string) (*Manifest, error) {
-	name := path.Join(dir, ManifestFile)
-	text, err := ReadFile(fsys, name)
-	if damage := (*DamageError)(nil); errors.As(err, &damage) {
-		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return ParseManifest(dir, text)
-}
-
-// ParseManifest is ReadManifest for the text of the manifest of a directory, which it does not read.
-func ParseManifest(dir string, text []byte) (*Manifest, error) {
-	name := path.Join(dir, ManifestFile)
-	m := new(Manifest)
-	err := UnmarshalSummed(name, text, m)
-	var other struct {
-		Format  int
-		Program string
-		Needs   []string
-	}
-	if err != nil && json.Unmarshal(text, &other) == nil {
-		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
-	}
-	if slices.Contains(m.Needs, earlierNeed) {
-		m.Format, m.Needs = FormatVersion-1, nil
-	}
-	by := cmp.Or(other.Program, "a later version of this program")
-	unknown := slices.DeleteFunc(slices.Clone(m.Needs), func(need string) bool { return slices.Contains(known, need) })
-	switch {
-	case len(unknown) > 0:
-		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by %s: %w", dir, strings.Join(unknown, ", "), by, ErrNewer)
-	case m.Format > FormatVersion:
-		return nil, fmt.Errorf("data directory %s: of format version %d, written by %s; this program reads version %d: %w", dir, m.Format, by, FormatVersion, ErrNewer)
-	case err == nil && m.Format == 0:
-		return nil, fmt.Errorf("%w: %s", &DamageError{name, "damaged: it has no format version"}, overwriteAdvice)
-	case m.Format < FormatVersion && m.Format != 0:
-		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
-	case err != nil:
-		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
-	case m.Clearing:
-		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
-	}
-	return m, nil
-}
 
 // ErrBegun is returned by Create when the directory already contains a run of the same game.
 var ErrBegun = errors.New("already contains a run of this game")
@@ -311,43 +220,6 @@ func (d *Data) takeUp(mode Mode) error {
 	return nil
 }
 
-func (d *Data) writeManifest(clearing bool) error {
-	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, d.needs, clearing})
-	if err != nil {
-		return err
-	}
-	// The manifest of a long run may be replaced: the new one must be on disk before the old
-	// one is replaced.
-	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.fence.Sync)
-	sync := d.FS.Sync
-	if len(d.needs) > 0 { // no file that a reader may misunderstand may be on disk before them
-		sync = d.syncs.fence.Sync
-	}
-	if err == nil {
-		err = sync(d.Path)
-	}
-	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-	return nil
-}
-
-// Remember saves the options of the run, and what a reader of its files needs, in the manifest. The needs of an
-// earlier run stay, because its files may. A run passes its needs before it writes the first file.
-func (d *Data) Remember(options map[string]string, needs ...string) error {
-	for _, need := range needs {
-		if !slices.Contains(known, need) {
-			return fmt.Errorf("data directory %s: a need %q is not known", d.Path, need)
-		}
-	}
-	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(needs, d.needs))))
-	if maps.Equal(options, d.Options) && slices.Equal(all, d.needs) {
-		return nil
-	}
-	d.Options, d.needs = options, all
-	return d.writeManifest(false)
-}
-
 // IsLines reports whether a file of a directory has shards or messages as lines.
 func IsLines(name string) bool {
 	return strings.HasPrefix(name, LinesPrefix) || strings.HasPrefix(name, SentPrefix)
@@ -361,35 +233,6 @@ func OwnFile(name string) bool { return ownFile.MatchString(name) }
 // tiers, which have a number, in parts of final or of Hadoop after a letter; and, in earlier
 // formats, the table of a game without tiers.
 var ownFile = regexp.MustCompile(`^(_|(` + LinesPrefix + `([mr]-)?|` + SentPrefix + `|tier-)[0-9]|positions\.)`)
-
-// clear deletes the attempts for which keep does not return true. If all is set, it deletes all of
-// them, and everything else of ours except the lock and the manifest.
-func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
-	entries, err := d.FS.ReadDir(d.Path)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		attempt, kept := strings.HasPrefix(e.Name(), attemptPrefix), false
-		if attempt && keep != nil {
-			if kept, err = keep(d.attemptOf(e.Name())); err != nil {
-				return err
-			}
-		}
-		switch {
-		case kept && !all:
-			d.kept = append(d.kept, d.attemptOf(e.Name()))
-		case attempt:
-			err = d.FS.RemoveAll(d.Dir(e.Name()))
-		case all && d.isArtifact(e.Name()):
-			err = d.Remove(e.Name())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // Close releases the lock, unless it has already been released.
 func (d *Data) Close() error {
@@ -530,37 +373,6 @@ func (d *Data) Adopt(attempt, name string) (dir string, err error) {
 	return dir, d.RemoveAttempt(attempt)
 }
 
-// RemoveKept deletes the attempts of earlier runs that Create has kept, except one: their jobs,
-// which may still be running, are not needed.
-func (d *Data) RemoveKept(except string) error {
-	for _, attempt := range d.kept {
-		if attempt == except {
-			continue
-		}
-		if err := d.RemoveAttempt(attempt); err != nil {
-			return err
-		}
-	}
-	d.kept = nil
-	return nil
-}
-
-// RemoveAttempt deletes an attempt, and the files next to it that belong to it.
-func (d *Data) RemoveAttempt(attempt string) error {
-	entries, err := d.FS.ReadDir(d.Path)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if d.attemptOf(e.Name()) == attempt {
-			if err := d.FS.RemoveAll(d.Dir(e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // CommitFile renames a file of an attempt to the given path. The caller must sync its
 // directory, when it writes the seal that lists the file.
 func (d *Data) CommitFile(attempt, name string) error {
@@ -568,44 +380,6 @@ func (d *Data) CommitFile(attempt, name string) error {
 		return err
 	}
 	return d.FS.Rename(attempt, d.Dir(name))
-}
-
-// Remove deletes a directory or a file. It renames it first, so that the remains of an
-// interrupted deletion cannot be mistaken for something complete. Files in the directory that
-// are not treereduce's stay there.
-func (d *Data) Remove(name string) error {
-	removed, err := d.syncs.takeAway(d.Dir(name))
-	if err != nil || removed == "" {
-		return err
-	}
-	return d.sweep(removed)
-}
-
-// sweep deletes what fence.takeAway has renamed. Files in a directory that are not treereduce's are
-// moved back.
-func (d *Data) sweep(removed string) error {
-	name := strings.TrimPrefix(path.Base(removed), removedPrefix)
-	if len(name) > 1+tryDigits {
-		name = name[:len(name)-1-tryDigits]
-	}
-	if d.isArtifact(name) && name != JournalFile && name != SeedFile {
-		entries, err := d.FS.ReadDir(removed)
-		if err != nil && !Damaged(err) {
-			return err
-		}
-		for _, e := range entries {
-			if OwnFile(e.Name()) {
-				continue
-			}
-			if err := d.FS.MkdirAll(d.Dir(name)); err != nil {
-				return err
-			}
-			if err := d.FS.Rename(path.Join(removed, e.Name()), path.Join(d.Dir(name), e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return d.FS.RemoveAll(removed)
 }
 
 // WriteFile writes a small file under a temporary name and renames it. The file is not synced:

@@ -25,6 +25,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -237,4 +238,12 @@ func (m *Method) WriteLines(j *runner.Job) error {
 // WriteTable writes a shard of the table from parts.
 func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
 	return writeTableShard(ctx, j.FS, parts, create, m.stored, j.Tier)
+}
+
+// Stored returns the game with the positions that the table of a game stores: a *mirror.Half if it is Halved.
+func Stored(g game.Tiered) game.Tiered {
+	if half := mirror.HalfOf(g); half != nil {
+		return half
+	}
+	return g
 }

@@ -182,42 +182,6 @@ func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
 	}
 }
 
-// pagesOfPartition is the number of pages of the index for each partition from which on Split divides pages, which
-// it does not read: in HDFS, to read a page is to read most of the blocks before it.
-const pagesOfPartition = 4
-
-// Split divides the ranges into up to n partitions of about the same number of bytes, and
-// returns the first range of each. The first is 0, and they ascend strictly.
-func (t *Tier) Split(n int) ([]uint64, error) {
-	if n == 1 {
-		return []uint64{0}, nil
-	}
-	borders, pages := []uint64{0}, 0
-	var all, before uint64 // the number of bytes of all ranges, and of those so far
-	add := func(rng, _, bytes uint64) {
-		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
-			borders = append(borders, rng)
-		}
-		before += bytes
-	}
-	for _, f := range t.shards {
-		f.EachPage(t.tier, func(_, _, bytes uint64) { all, pages = all+bytes, pages+1 })
-	}
-	if pages >= pagesOfPartition*n {
-		for _, f := range t.shards {
-			f.EachPage(t.tier, add)
-		}
-		return borders, nil
-	}
-	for e, err := range t.Entries() {
-		if err != nil {
-			return nil, err
-		}
-		add(e.First, 0, uint64(e.Length))
-	}
-	return borders, nil
-}
-
 // Sums returns the checksums of the files, see streamfmt.File.
 func (t *Tier) Sums() (sums []uint32) {
 	for _, f := range t.files {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"sort"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -328,4 +329,56 @@ func CloseAll(all []*Source) error {
 		errs = append(errs, s.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// Pick calls do for each row of a source whose key is that of one of wanted, whose keys ascend; i is its index. It reads only
+// cells that may contain these keys. The rows of a key are in any order.
+func (l *Loader) Pick(s *Source, wanted []Row, do func(i int, row Row) error) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	// within returns which of wanted a cell may contain.
+	within := func(c *streamfmt.Cell) (first, end int) {
+		first = sort.Search(len(wanted), func(i int) bool { return wanted[i].Key >= c.First })
+		return first, first + sort.Search(len(wanted)-first, func(i int) bool { return wanted[first+i].Key > c.Last })
+	}
+	in := Interval{First: wanted[0].Key, Last: wanted[len(wanted)-1].Key}
+	for _, f := range s.files {
+		l.touching = l.touching[:0]
+		for n := range f.touching(in) {
+			if first, end := within(&f.cells[n]); first < end {
+				l.touching = append(l.touching, n)
+			}
+		}
+		if len(l.touching) == 0 {
+			continue // the file need not be opened
+		}
+		err := f.with(func(f *file) (err error) {
+			for n, at := range l.touching {
+				next := n + 1 // after the cells without a gap, which are read together
+				for next < len(l.touching) && l.touching[next] == at+next-n {
+					next++
+				}
+				i, end := within(&f.cells[at])
+				if l.picked, err = l.cells.Append(l.picked[:0], f.pack, f.cells[at:at+next-n], wanted[end-1].Key); err != nil {
+					return err
+				}
+				for _, row := range l.picked {
+					for i < end && wanted[i].Key < row.Key {
+						i++
+					}
+					if i < end && wanted[i].Key == row.Key {
+						if err := do(i, row); err != nil {
+							return err
+						}
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -17,14 +17,6 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Stored returns the game with the positions that the table of a game stores: a *mirror.Half if it is Halved.
-func Stored(g game.Tiered) game.Tiered {
-	if half := mirror.HalfOf(g); half != nil {
-		return half
-	}
-	return g
-}
-
 // writeTableShard writes a shard of the table, see jobdir.TablePart, which create creates: the positions that stored has, in
 // some parts of a job that gives all positions of a tier values.
 func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), stored game.Tiered, tier int) error {

@@ -1,0 +1,28 @@
+package layers
+
+import "github.com/treereduce/treereduce/internal/engine/step"
+
+// mapInputs divides the rows of sources among at most n mappers. A split is consecutive cells of a file.
+func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
+	all, rows := int64(0), int64(0)
+	for _, s := range sources {
+		all += s.rows
+	}
+	for _, s := range sources {
+		for _, f := range s.files {
+			for i, c := range f.cells {
+				if rows >= all*int64(len(inputs))/int64(n) {
+					inputs = append(inputs, step.MapInput{Place: step.Place{File: f.name, At: int64(c.Offset)}})
+				}
+				in, at := &inputs[len(inputs)-1], uint64(i)
+				if last := len(in.Splits) - 1; last >= 0 && in.Splits[last].File == f.name {
+					in.Splits[last].To = at + 1
+				} else {
+					in.Splits = append(in.Splits, step.Split{File: f.name, From: at, To: at + 1})
+				}
+				rows += int64(c.Records)
+			}
+		}
+	}
+	return inputs
+}

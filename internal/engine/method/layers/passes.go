@@ -130,9 +130,9 @@ func (k *pass) next(p game.Position, state State, messages []Row) (State, error)
 	if left < 0 {
 		return 0, k.errCount(p, state.inner(), lost)
 	}
-	state = state.with(left, max(state.outer(), k.pass))
+	state = state.with(left, max(state.longest(), k.pass))
 	if left > 0 || state.blocked() {
 		return state, nil
 	}
-	return decided(k.valueOf(game.Loses, mover, state.outer())), nil
+	return decided(k.valueOf(game.Loses, mover, state.longest())), nil
 }

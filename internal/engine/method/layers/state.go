@@ -12,8 +12,8 @@ import "github.com/treereduce/treereduce/game"
 //	bits 4, 5   the least number of plies to the end by a successor that the rules decide as won; 0: there is none
 //	bits 6, 7   the largest number of plies to the end by a successor that the rules decide as lost; 0: there is none
 //	bits 8-23   the number of successors in the same tier that have not been received as lost
-//	bits 24-39  forward: the number of successors in later tiers; then, of the lost successors, the largest
-//	            remoteness plus 1
+//	bits 24-39  until messages from later tiers are received, the number of successors there; then the largest number
+//	            of plies to the end by a lost successor
 //
 // Successors that the rules decide are in none of these numbers.
 type State uint64
@@ -55,14 +55,17 @@ func (s State) blocked() bool { return s&blockedBit != 0 }
 func (s State) won() int  { return int(s >> wonShift & 3) }
 func (s State) lost() int { return int(s >> lostShift & 3) }
 
-// inner and outer return the numbers in the state of an open position.
+// inner and outer return the numbers of successors in the state of an open position.
 func (s State) inner() int { return int(s >> innerShift & game.MaxMoves) }
 func (s State) outer() int { return int(s >> outerShift & game.MaxMoves) }
 
-// with returns an open state with other numbers.
-func (s State) with(inner, outer int) State {
+// longest returns the largest number of plies to the end by a lost successor, in place of outer.
+func (s State) longest() int { return s.outer() }
+
+// with returns an open state after messages.
+func (s State) with(inner, longest int) State {
 	const numbers = 1<<innerShift - 1
-	return s&numbers | State(inner)<<innerShift | State(outer)<<outerShift
+	return s&numbers | State(inner)<<innerShift | State(longest)<<outerShift
 }
 
 // valid reports whether a State can be that of a position.

@@ -294,7 +294,14 @@ func usageOf(kind game.Kind) string {
 
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
 func entryOf(g game.Game) entry {
-	play := randomWalk(g, g.Start(), maxPreview, rand.New(rand.NewPCG(1, 2)).IntN)
+	random, play := rand.New(rand.NewPCG(1, 2)), []game.Position{g.Start()}
+	for p := g.Start(); len(play) <= maxPreview && g.Primitive(p) == 0; play = append(play, p) {
+		moves := g.Moves(nil, p)
+		if len(moves) == 0 {
+			break
+		}
+		p = moves[random.IntN(len(moves))].To
+	}
 	middle := play[(len(play)-1)/2]
 	id, variant := idOf(g.Spec())
 	picture := g.Picture(middle)

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/result/export"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/train"
@@ -343,4 +346,20 @@ func (s *Server) tableFile(r *Request) (*Answer, error) {
 		a.Header["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 	}
 	return a, nil
+}
+
+// drawn returns a random position of those that export.SelectionOf describes. Each is equally likely.
+func drawn(ctx context.Context, t *table.Table, tier, remoteness, outcome string) (game.Position, error) {
+	of, err := export.SelectionOf(t, tier, remoteness, outcome)
+	if err != nil {
+		return 0, badRequest(err)
+	}
+	found, err := t.Sample(ctx, 1, rand.Uint64(), of)
+	if err != nil {
+		return 0, err
+	}
+	if len(found) == 0 {
+		return 0, badRequest(errors.New("the table has no such position"))
+	}
+	return found[0].Positions[0], nil
 }

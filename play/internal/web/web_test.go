@@ -743,7 +743,7 @@ func TestLongRequests(t *testing.T) {
 			if i := r.IntN(len(value) + 1); r.IntN(3) == 0 {
 				value = value[:i] + string(rune(r.IntN(300))) + value[i:]
 			}
-			query += pick("from", "moves", "p", "random", "tier", "result", "plies", "board", "turn", "width", "pits") + "=" + pick(value, url.QueryEscape(value)) + pick("&", "&", ";", "%")
+			query += pick("from", "moves", "p", "random", "tier", "outcome", "remoteness", "board", "turn", "width", "pits") + "=" + pick(value, url.QueryEscape(value)) + pick("&", "&", ";", "%")
 		}
 		if w := ask(path, query); w.Code >= 500 {
 			t.Errorf("%q?%q: status %d, %.300s", path, query, w.Code, w.Body)

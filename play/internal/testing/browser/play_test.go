@@ -201,7 +201,7 @@ func testKeys(t *testing.T, browser context.Context, address string) {
 // change, and a resignation, which leads to the review.
 func testPlay(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"#against=perfect")
-	const shown = `[...document.querySelectorAll('.side, #line, #goto, #edit, #random, #redo, #hint, #resign')].filter(e => e.checkVisibility()).map(e => e.id || e.className).join()`
+	const shown = `[...document.querySelectorAll('.side, #line, #goto, #edit, #redo, #hint, #resign')].filter(e => e.checkVisibility()).map(e => e.id || e.className).join()`
 	pieces := func(n int) {
 		t.Helper()
 		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(n))

@@ -388,7 +388,6 @@ for (const id of Object.keys(settings)) {
     render();
   });
 }
-on('random', () => find({ random: 1 }));
 if ($('drawn')) on('drawn', e => find({ random: 1, ...Object.fromEntries(new FormData(e.target)) }), 'submit');
 on('edit', () => {
   if (editing) return act();

@@ -115,16 +115,6 @@ func (s *Server) states() []Run {
 	return s.runs.Runs()
 }
 
-// runOf returns the run that has solved a table; nil if it is not known.
-func (s *Server) runOf(table *Source) *Run {
-	for _, run := range s.states() {
-		if run.Solved && run.Data == table.Name {
-			return &run
-		}
-	}
-	return nil
-}
-
 // maxGames is the number of games that are kept, besides those with a table.
 const maxGames = 64
 
@@ -238,8 +228,7 @@ func (s *Server) open(r *Request) (*Answer, error) {
 	return a, nil
 }
 
-// list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories
-// whose game is not solved.
+// list returns the games, one entry for each that is registered and for each that has a table, and the runs.
 func (s *Server) list() (games []entry, runs []Run) {
 	games, runs = slices.Clone(s.kinds()), s.states()
 	for _, source := range s.solved() {
@@ -254,7 +243,6 @@ func (s *Server) list() (games []entry, runs []Run) {
 			games = slices.Insert(games, i, e)
 		}
 		games[i].Solved = true
-		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
 	}
 	return games, runs
 }

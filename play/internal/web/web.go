@@ -62,7 +62,6 @@ type Run struct {
 	Status string `json:"status"`
 	Text   string `json:"text"` // the status in words
 	Link   string `json:"-"`    // the address of its page, from the first page
-	Solved bool   `json:"-"`
 }
 
 // DefaultMemory is the memory of searches.

@@ -142,10 +142,10 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 	case err != nil:
 		a.Status, a.Text, a.Trouble = unreadable, "the state of the run cannot be read", err.Error()
 	default:
-		a.Status, a.Text, a.Solved, a.Trouble, a.Journal = r.Status, r.State(), r.Status == solve.Solved, r.Trouble(), r
+		a.Status, a.Text, a.Trouble, a.Journal = r.Status, r.State(), r.Trouble(), r
 		a.Forward, a.Retrograde, a.Tiers = r.Tiers()
 		a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
-		complete := a.Solved || r.Now != nil && r.Now.Step == step.Final
+		complete := a.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
 		if a.Title, a.Play, err = p.server.Offer(source, r.Game, complete); err != nil && a.Trouble == "" {
 			a.Trouble = err.Error()
 		}
@@ -278,7 +278,7 @@ func (p *Pages) events(r *web.Request) (*web.Answer, error) {
 				}
 				last = state.page
 			}
-			if state.Solved {
+			if state.Status == solve.Solved {
 				return nil
 			}
 			select {

@@ -299,7 +299,7 @@ func (s *Server) apiPosition(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := apiPosition{at.place(s.worth(g, at.p)), make([]apiMove, len(moves))}
+	answer := apiPosition{at.place(report.Worth), make([]apiMove, len(moves))}
 	after := make([]apiAt, len(moves))
 	for i, m := range moves {
 		after[i] = at.after(m)

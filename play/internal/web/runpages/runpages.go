@@ -204,19 +204,9 @@ func factsOf(a *apiRun) (facts []fact) {
 		}
 		facts = append(facts, fact{name, text, e.Tracking})
 	}
-	var sum status.Line
-	for _, l := range r.Steps() {
-		sum.Add(l)
-	}
 	add("Time left", r.Left(), r.Left() != "")
 	add("Positions", numfmt.Number(a.Positions), true)
 	add("Positions a second", numfmt.Short(a.Rate), a.Rate > 0)
-	add("Forward passes", numfmt.Number(a.Forward), a.Tiers == 0 && a.Forward > 0)
-	add("Retrograde passes", numfmt.Number(a.Retrograde), a.Tiers == 0 && a.Retrograde > 0)
-	add("Bytes shuffled", numfmt.Bytes(float64(sum.Bytes)), sum.Bytes > 0)
-	add("Waiting for the cluster", numfmt.Seconds(sum.Waiting), sum.Waiting > 0)
-	add("Working on the cluster", numfmt.Seconds(sum.Working), sum.Working > 0)
-	add("Time of all jobs", numfmt.Seconds(sum.Seconds), sum.Seconds > 0)
 	add("Begun", r.Begun.Local().Format(time.DateTime), !r.Begun.IsZero())
 	add("Last update", r.Updated.Local().Format(time.DateTime), true)
 	return facts

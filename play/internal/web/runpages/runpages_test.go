@@ -244,13 +244,12 @@ func TestRunStates(t *testing.T) {
 		{"silent in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now().Add(-time.Hour), Now: now}, status.Died,
 			[]string{"no update for 60 min: it was killed, or its machine failed"}},
 		{"in HDFS", inHDFS{}, solve.Journal{Game: spec, State: solve.Running, Updated: time.Now(), Now: &onCluster, Jobs: []solve.JobRecord{script, job}}, solve.Running, []string{
-			"<dt>Time left</dt><dd>90 s</dd>", "<dt>Positions a second</dt><dd>80</dd>", "<dt>Bytes shuffled</dt><dd>5 MB</dd>",
-			"<dt>Waiting for the cluster</dt><dd>15 s</dd>", "<dt>Working on the cluster</dt><dd>25 s</dd>",
+			"<dt>Time left</dt><dd>90 s</dd>", "<dt>Positions a second</dt><dd>80</dd>", "<td>5,000,000</td><td>15.00</td><td>25.00</td>",
 			`<a href="http://cluster:8088/proxy/application_1_0002/">possible, tier 3 of 16: map 50%, reduce 25%</a>`,
 			`<a href="http://cluster:8088/proxy/application_1_0001/">data_first2</a>`, `<a href="#ZgotmplZ">data_first1</a>`, "<td>application_1_0001</td>"}},
 		{"with cycles", store.Local{}, solve.Journal{Game: "quickcross width=3 height=2 connect=3", State: solve.Stopped, Jobs: []solve.JobRecord{
 			{Job: "data_first0", Step: "init", Stats: job.Stats}, {Job: "data_first0.1", Step: "mark", Pass: 1, Stats: job.Stats}}}, solve.Stopped,
-			[]string{"<dt>Forward passes</dt><dd>2</dd>"}},
+			[]string{`<th scope="row">mark</th>`}},
 		{"of another program's game", store.Local{}, solve.Journal{Game: "chess", State: solve.Stopped}, solve.Stopped, []string{`<h2 class="game">chess</h2>`}},
 		{"without its table", store.Local{}, solve.Journal{Game: spec, State: solve.Solved}, solve.Solved, []string{"the game has not been solved yet"}},
 		{"damaged", store.Local{}, "{}\n", unreadable, []string{"jobs.json"}},

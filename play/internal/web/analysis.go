@@ -211,7 +211,7 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 				return err
 			}
 			review.Judged += fmt.Sprintf(" %d of %d positions are solved; the search goes on for %.0f s …", done, len(all), math.Ceil(rest.Seconds()))
-			if err := out.Send("review", review); err != nil {
+			if err := out.Send("report", review); err != nil {
 				return err
 			}
 			found, err := s.assess(ctx, at.g, p, min(limit, rest))

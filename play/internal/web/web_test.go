@@ -146,7 +146,7 @@ func TestReview(t *testing.T) {
 	slow.reviewTime = time.Microsecond // the first searches do not prove all values
 	server := httptest.NewServer(slow.Handler())
 	defer server.Close()
-	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: review") <= 5 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: report") <= 5 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
 		t.Errorf("a slow review: %s", body)
 	}
 	if r := review(server); r.Open || r.Judged != want.Judged {
@@ -161,10 +161,10 @@ func TestReview(t *testing.T) {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
-	if got, want := strings.Count(body, "event: review"), 5; got != want || !strings.Contains(body, ` 4 of 5 positions are solved; the search goes on for 10 s …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
+	if got, want := strings.Count(body, "event: report"), 5; got != want || !strings.Contains(body, ` 4 of 5 positions are solved; the search goes on for 10 s …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
 		t.Errorf("%s", body)
 	}
-	events := strings.Split(body, "event: review\n")
+	events := strings.Split(body, "event: report\n")
 	for i, known := range []string{"not known", "X in 11", "O in 11", "X in 9", "X in 14"} { // each position is shown when it is solved
 		if !strings.Contains(events[i+1], "\\u003e"+known+"\\u003c/button") {
 			t.Errorf("event %d does not have %s: %s", i, known, events[i+1])

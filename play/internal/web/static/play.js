@@ -11,12 +11,12 @@ const base = document.body.dataset.view;
 
 let game = { rival: 'regular', mode: location.hash === '#play' ? 'play' : '' }; // the parameters of a request that describe the game
 let pending = []; // what was done since, for which there is no answer yet
-let view = null, source = null, timer = 0; // view is the last answer
+let view = null, source = null, timer = 0; // the last answer; the events of an analysis or of a review
 let turn = 0, shown = 0; // the numbers of the latest request and of the one whose answer is shown: no earlier answer changes the page
 let played = false, thinking = false; // a move was made on this page; a machine chooses one
 let clicks = []; // the squares that were clicked, while they can mean several moves
 let line = null; // the line on the board: its title, its plies, and how many of them are made
-let reviewing = null; // the events of a review
+let reviewing = false; // the review of the play goes on, in place of the analysis of the position
 const settings = { keys: stored('keys') !== 'off', threats: stored('threats') === 'on' };
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
@@ -92,7 +92,7 @@ const whole = ({ from, moves, later }) => [from, moves, later].filter(Boolean).j
 function show(next, push) {
   const named = new URLSearchParams(location.search), hash = next.game.mode ? '#play' : '';
   next.since = view?.text === next.text ? view.since : performance.now();
-  if (reviewing && whole(game) !== whole(next.game)) endReview();
+  reviewing &&= whole(game) === whole(next.game) && !next.game.mode;
   [view, game, shown] = [next, next.game, turn];
   [line, clicks, editing] = [null, [], null];
   $('chooser').hidden = true;
@@ -116,30 +116,29 @@ function follow() {
   const person = game.seats.split(',')[view.turn] === 'person';
   thinking = view.thinking;
   clock.run(view.over || game.later || game.paused || game.practice || !played && person ? -1 : view.turn);
-  if (!view.done) analyse(turn);
+  if (reviewing || !view.done) watch();
   if (thinking) machine(turn);
 }
 
 // ready reports whether the page shows the answer to the latest request, and a person is to move.
 function ready() { return shown === turn && !thinking; }
 
-// analyse follows the analysis of the position.
-function analyse(mine) {
+// watch follows the analysis of the position, or the review of the play.
+function watch() {
   source?.close();
-  const events = source = new EventSource(`${base}/analysis?${query()}`);
-  events.addEventListener('report', e => {
-    if (mine !== turn) return;
+  source = new EventSource(`${base}/${reviewing ? 'review' : 'analysis'}?${query()}`);
+  source.addEventListener('report', e => {
+    if (shown !== turn) return;
     Object.assign(view, JSON.parse(e.data));
     if (!pressed) render();
   });
-  for (const end of ['end', 'error']) events.addEventListener(end, () => events.close());
+  for (const end of ['end', 'error']) source.addEventListener(end, () => reviewing ? stopReview() : source.close());
 }
 
-// machine lets a machine move. It may use a twentieth of what is left of the time for a game.
+// machine lets a machine move.
 async function machine(mine) {
-  const begun = performance.now(), [of, seconds] = $('limit').value.split(' ');
-  const limit = { game: Math.max(10, (1000 * seconds - clock.spent(view.turn)) / 20), move: 1000 * seconds }[of];
-  const next = await latest('', query(['do', 'machine'], ['level', levelOf(game.seats.split(',')[view.turn])], ...limit ? [['limit', Math.round(limit)]] : []));
+  const begun = performance.now();
+  const next = await latest('', query(['do', 'machine'], ['level', levelOf(game.seats.split(',')[view.turn])], ['limit', $('limit').value]));
   if (mine !== turn) return;
   if (!next) {
     thinking = false;
@@ -220,7 +219,7 @@ function render() {
   renderClocks();
 }
 
-function renderClocks() { if (view) clock.show(view.players, $('limit').value); }
+function renderClocks() { if (view) clock.show(view.players); }
 
 // showLine shows a line that the server plays: these moves and, if best is set, best play after them.
 async function showLine(title, names, made, ...best) {
@@ -256,7 +255,7 @@ async function refute(made, name) {
 let reviewed = null; // the play of the last review by search
 function renderReview() {
   $('review').hidden = !view.open && !reviewing;
-  $('practise').hidden = reviewing !== null || !view.practise;
+  $('practise').hidden = reviewing || !view.practise;
   $('review').textContent = reviewing ? 'Stop' : reviewed === whole(game) ? 'Search longer' : 'Review by search';
   $('judged').textContent = view.judged;
 }
@@ -271,27 +270,16 @@ $('analysis').addEventListener('click', e => {
 // The server finds the values of all positions of the play.
 on('review', () => {
   if (reviewing) return stopReview();
-  source?.close(); // its search would slow the review down
-  const events = reviewing = new EventSource(`${base}/review?${query()}`);
+  reviewing = true;
   reviewed = whole(game);
   renderReview();
-  events.addEventListener('review', e => {
-    if (shown !== turn || editing || view.practice) return;
-    Object.assign(view, JSON.parse(e.data));
-    if (!pressed) render();
-  });
-  for (const end of ['end', 'error']) events.addEventListener(end, stopReview);
+  watch();
 });
 
 // stopReview ends a review and shows what it has found.
 function stopReview() {
-  endReview();
-  if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
-}
-
-function endReview() {
-  reviewing.close();
-  reviewing = null;
+  reviewing = false;
+  act().then(() => saveMistakes(view));
 }
 
 function renderPractice({ asked, over, right, wrong }) {
@@ -404,12 +392,6 @@ on('editor', () => find({ board: editing(), turn: $('editturn').value }), 'submi
 on('back', () => stepTo(line.made - 1));
 on('forward', () => stepTo((line?.made ?? 0) + 1));
 on('close', closeLine);
-on('share', async () => {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say('The link is copied.');
-  } catch { say(location.href); }
-});
 on('typed', () => {
   const name = $('move').value.trim();
   if (view?.moves.some(m => m.name === name)) {

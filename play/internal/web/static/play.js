@@ -165,10 +165,10 @@ async function play(name) {
 function press(name) { if (!view.over && !view.practice?.right && (ready() || view.free && !thinking)) play(name); }
 
 // choose plays a move, or takes a click on a square.
-function choose(names, square, at) {
+function choose(name, ...click) {
   if (!ready() || view.over || view.practice?.right) return;
-  if (!square) return play(names[0]);
-  clicks = pick(view.moves, clicks, names, square, at, play);
+  if (name) return play(name);
+  clicks = pick(view.moves, clicks, ...click, play);
   render();
 }
 
@@ -185,7 +185,7 @@ function render() {
   $('analysing').setAttribute('aria-pressed', !game.mode);
   if (!editing) {
     const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, marks, best: marks ? view.best : view.hint, threats: settings.threats && marks ? view.threats : null };
-    const board = draw(drawn, choose);
+    const board = draw(drawn, (...click) => choose(null, ...click));
     if (line?.made) board.addEventListener('click', closeLine);
     replace($('board'), board);
   }
@@ -194,7 +194,7 @@ function render() {
     $(`name${i}`).textContent = capital(name);
     $(`name${i}`).className = owned ? ['first', 'second'][i] : '';
   });
-  listPasses(line?.made ? [] : view.moves, name => choose([name]));
+  listPasses(line?.made ? [] : view.moves, choose);
   $('editor').hidden = !editing;
   $('edit').hidden = !view.look.place;
   $('edit').setAttribute('aria-expanded', editing !== null);
@@ -264,7 +264,7 @@ $('analysis').addEventListener('click', e => {
   const { go: made, move, refute: name } = e.target.closest('[data-go], [data-move], [data-refute]')?.dataset ?? {};
   if (name) refute(Number(made ?? view.made), name);
   else if (made) go(Number(made));
-  else if (move) choose([move]);
+  else if (move) choose(move);
 });
 
 // The server finds the values of all positions of the play.
@@ -366,7 +366,7 @@ for (const [id, ...actions] of [['restart', 'new'], ['again', 'play', 'new']]) {
     act(...actions);
   });
 }
-on('best', () => { if (view.best) choose([view.best]); });
+on('best', () => { if (view.best) choose(view.best); });
 on('resign', async () => { if (ready() && await act('resign')) $('why').focus(); });
 on('pause', () => act(view.waits ? 'resume' : 'pause'));
 for (const id of Object.keys(settings)) {

@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/play/internal/board"
@@ -223,7 +221,7 @@ func (s *Server) json(f func(r *Request) (any, error)) Handler {
 }
 
 // Stream answers with the events that send sends, and an event end if it does not fail.
-func (s *Server) Stream(send func(context.Context, *Stream) error) (*Answer, error) {
+func (s *Server) Stream(send func(context.Context, Stream) error) (*Answer, error) {
 	select {
 	case s.streams <- struct{}{}:
 	default:
@@ -231,58 +229,25 @@ func (s *Server) Stream(send func(context.Context, *Stream) error) (*Answer, err
 	}
 	a := Text("text/event-stream", "no-store", nil)
 	a.Header["X-Accel-Buffering"] = "no" // nginx sends each event at once
-	a.Stream = func(ctx context.Context, write func(text string) error) {
+	a.Stream = func(ctx context.Context, out func(text string) error) {
 		defer func() { <-s.streams }()
-		ctx, cancel := context.WithCancel(ctx)
-		out := &Stream{write: write}
-		var alive sync.WaitGroup
-		defer alive.Wait()
-		defer cancel()
-		alive.Go(func() {
-			tick := time.NewTicker(s.aliveEvery)
-			defer tick.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C:
-					if out.send(": alive\n\n") != nil {
-						cancel()
-					}
-				}
-			}
-		})
 		if send(ctx, out) == nil {
-			out.Send("end", struct{}{})
+			Stream(out).Send("end", struct{}{})
 		}
 	}
 	return a, nil
 }
 
-// aliveEvery is the time between two comments in a stream, so that a proxy does not end one without
-// events (nginx does after a minute), and that a client is noticed that is gone without a word.
-const aliveEvery = 20 * time.Second
-
-// A Stream sends server-sent events.
-type Stream struct {
-	mu    sync.Mutex
-	write func(text string) error
-}
+// A Stream sends server-sent events, as text.
+type Stream func(text string) error
 
 // Send sends an event with data as JSON.
-func (s *Stream) Send(event string, data any) error {
+func (s Stream) Send(event string, data any) error {
 	body, err := json.Marshal(data)
 	if err != nil {
 		return err
 	}
-	return s.send(fmt.Sprintf("event: %s\ndata: %s\n\n", event, body))
-}
-
-// send sends lines of the stream.
-func (s *Stream) send(lines string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.write(lines)
+	return s(fmt.Sprintf("event: %s\ndata: %s\n\n", event, body))
 }
 
 // policy forbids everything that is not served here.

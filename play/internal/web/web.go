@@ -78,7 +78,7 @@ type Server struct {
 
 	streams chan struct{} // has an element for each event stream that is open
 
-	aliveEvery, reviewTime, reviewMost time.Duration
+	reviewTime, reviewMost time.Duration
 
 	mu       sync.Mutex
 	games    map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
@@ -92,7 +92,7 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, reviewMost: reviewMost, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
+	s := &Server{o: o, reviewTime: reviewTime, reviewMost: reviewMost, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
 		daily: make(map[string][]*train.Puzzle), streams: make(chan struct{}, maxStreams), kinds: sync.OnceValue(func() []entry { return entriesOf(o.Games) })}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)

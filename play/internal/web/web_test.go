@@ -529,34 +529,42 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// gone is the connection to a client that is gone without a word: the request does not end, but writes
-// fail.
-type gone struct{ http.ResponseWriter }
+// gone is the connection to a client that is gone: writes fail, or the first one ends the request.
+type gone struct {
+	http.ResponseWriter
+	end func() // nil: writes fail
+}
 
-func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (g gone) Write(b []byte) (int, error) {
+	if g.end == nil {
+		return 0, io.ErrClosedPipe
+	}
+	g.end()
+	return len(b), nil
+}
 
-func (gone) FlushError() error { return io.ErrClosedPipe }
+func (gone) Flush() {}
 
-// TestGone checks that event streams without events send something, and end when that fails.
+// TestGone checks that event streams end when their client is gone: when an event cannot be sent, or while they wait.
 func TestGone(t *testing.T) {
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
-	s.aliveEvery = time.Millisecond
-	<-s.slots // an analysis waits for it
 	for _, path := range []string{"analysis", "review?moves=1"} {
-		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/"+path, nil))
-		if len(s.streams) != 0 {
-			t.Errorf("%s: %d streams are open", path, len(s.streams))
+		for _, ends := range []bool{false, true} {
+			ctx, end := context.WithCancel(t.Context())
+			w := gone{httptest.NewRecorder(), end}
+			sl := <-s.slots // so that the stream waits for it
+			if !ends {
+				w.end = nil
+				s.slots <- sl
+			}
+			s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/view/connectn/4-4-3/"+path, nil))
+			if len(s.streams) != 0 || w.Header().Get("X-Accel-Buffering") != "no" {
+				t.Errorf("%s: %d streams are open, headers %v", path, len(s.streams), w.Header())
+			}
+			if end(); ends {
+				s.slots <- sl
+			}
 		}
-	}
-	server := httptest.NewServer(s.Handler())
-	defer server.Close()
-	answer := must.Get(http.Get(server.URL + "/view/connectn/4-4-3/analysis"))(t)
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	for lines.Scan() && lines.Text() != ": alive" {
-	}
-	if lines.Text() != ": alive" || answer.Header.Get("X-Accel-Buffering") != "no" {
-		t.Errorf("%v; headers %v", lines.Err(), answer.Header)
 	}
 }
 

@@ -250,6 +250,10 @@ func (p *Pages) page(r *web.Request) (*web.Answer, error) {
 	return p.server.Page(r, "run.html", map[string]any{"Data": state.Data, "State": state.page, "Events": strings.Replace(state.Link, "run", "run/events", 1)})
 }
 
+// aliveEvery is the time after which a state that has not changed is sent again, so that a proxy does not end the stream (nginx does
+// after a minute).
+const aliveEvery = 20 * time.Second
+
 // events implements /run/events: an event with the state of a run, as the page shows it,
 // whenever it changes. The stream ends when the game is solved.
 func (p *Pages) events(r *web.Request) (*web.Answer, error) {
@@ -257,16 +261,17 @@ func (p *Pages) events(r *web.Request) (*web.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.server.Stream(func(ctx context.Context, out *web.Stream) error {
+	return p.server.Stream(func(ctx context.Context, out web.Stream) error {
 		tick := time.NewTicker(readEvery)
 		defer tick.Stop()
-		for last := template.HTML(""); ; {
+		last, sent := template.HTML(""), time.Time{}
+		for {
 			state := p.state(run)
-			if state.page != last {
+			if state.page != last || time.Since(sent) >= aliveEvery {
 				if err := out.Send("state", state.page); err != nil {
 					return err
 				}
-				last = state.page
+				last, sent = state.page, time.Now()
 			}
 			if state.Status == solve.Solved {
 				return nil

@@ -58,8 +58,8 @@ const maxKnown = 10_000
 // table is not used.
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	var trouble string
-	if g.source != nil {
-		z := analysis.New(g.g, g.source.Table, nil, search.Options{})
+	if g.table != nil {
+		z := analysis.New(g.g, g.table, nil, search.Options{})
 		r := z.LookUp(p)
 		if r.Table {
 			return r
@@ -81,8 +81,8 @@ func (s *Server) worth(g *served, p game.Position) analysis.Worth {
 	if v := g.g.Primitive(p); v != 0 {
 		return analysis.Worth{Value: g.g.Values().Ended(v, g.g.ToMove(p)), Known: true}
 	}
-	if g.source != nil {
-		if v, ok, err := g.source.Table.Lookup(p); ok && err == nil {
+	if g.table != nil {
+		if v, ok, err := g.table.Lookup(p); ok && err == nil {
 			return analysis.Worth{Value: v, Known: true}
 		}
 	}

@@ -139,7 +139,8 @@ func (s *Server) apiGame(r *Request) (any, error) {
 			answer.Variants = append(answer.Variants, apiEntry{ID: variant, Name: game.TitleOf(g), GUI: guiOf(g)})
 		}
 	}
-	for _, source := range s.solved() {
+	s.states() // which may open or drop tables
+	for _, source := range s.opened() {
 		add(source.Table.Game())
 	}
 	if g, err := kind.Default(); err == nil {
@@ -196,7 +197,11 @@ func atOf(g game.Game, p game.Position, turn game.Player) apiAt {
 
 // after returns the position after a move.
 func (at apiAt) after(m game.Move) apiAt {
-	return atOf(at.g, m.To, turnAfter(at.g, at.turn, m.To))
+	turn := at.g.ToMove(m.To)
+	if at.g.Values().OfMover {
+		turn = at.turn.Other()
+	}
+	return atOf(at.g, m.To, turn)
 }
 
 // turnless reports whether positions of a game do not contain the player to move.
@@ -289,12 +294,12 @@ func (s *Server) apiPosition(r *Request) (any, error) {
 		return nil, invalid{"Position", err}
 	}
 	moves, report := g.g.Moves(nil, at.p), analysis.Report{}
-	if g.source == nil {
+	if g.table == nil {
 		report = s.withMoves(g, s.begin(g, at.p))
-	} else if _, ok, unread := g.source.Table.Lookup(at.p); unread == nil && !ok && len(moves) > 0 {
+	} else if _, ok, unread := g.table.Lookup(at.p); unread == nil && !ok && len(moves) > 0 {
 		err = invalid{"Position", errUnreached}
 	} else {
-		report, err = analysis.New(g.g, g.source.Table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
+		report, err = analysis.New(g.g, g.table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -353,12 +358,4 @@ func sortMoves(moves []apiMove) {
 	slices.SortStableFunc(moves, func(a, b apiMove) int {
 		return cmp.Or(slices.Index(moveValues, a.MoveValue)-slices.Index(moveValues, b.MoveValue), a.Delta-b.Delta)
 	})
-}
-
-// turnAfter returns the player to move at p, after a move by turn.
-func turnAfter(g game.Game, turn game.Player, p game.Position) game.Player {
-	if g.Values().OfMover {
-		return turn.Other()
-	}
-	return g.ToMove(p)
 }

@@ -20,12 +20,12 @@ func (s *Server) find(r *Request, g *served, h *player.History) (*player.History
 		}
 		return player.NewHistoryFrom(g.g, p), nil
 	case query.Has("random"):
-		if g.source == nil {
+		if g.table == nil {
 			return nil, errNoTable
 		}
 		var p game.Position
 		err := s.withSlot(r.Context(), g, func(*slot) (err error) {
-			p, err = drawn(r.Context(), g.source.Table, query.Get("tier"), query.Get("remoteness"), query.Get("outcome"))
+			p, err = drawn(r.Context(), g.table, query.Get("tier"), query.Get("remoteness"), query.Get("outcome"))
 			return err
 		})
 		if err != nil {
@@ -48,8 +48,8 @@ func arranged(g *served, board, turn string) (game.Position, error) {
 		mover = game.Second
 	}
 	p, err := game.Arrange(g.g, squares, mover)
-	if err == nil && g.source != nil {
-		if _, ok, unread := g.source.Table.Lookup(p); unread == nil && !ok {
+	if err == nil && g.table != nil {
+		if _, ok, unread := g.table.Lookup(p); unread == nil && !ok {
 			err = errUnreached
 		}
 	}

@@ -22,7 +22,8 @@ import (
 type served struct {
 	id, variant string
 	g           game.Game
-	source      *Source               // the data directory with its table; nil: it is searched
+	table       *table.Table          // nil: it is searched
+	data        string                // the name of the data directory of table
 	book        *book.Book            // the opening book of the game; nil: none
 	whole       atomic.Pointer[whole] // what the page of the table shows, once it is known
 }
@@ -39,10 +40,10 @@ func (s *Server) add(source *Source) *served {
 	key := id + "/" + variant
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.games[key]; g != nil && g.source != nil {
+	if g := s.games[key]; g != nil && g.table != nil {
 		return g
 	}
-	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	g := &served{id: id, variant: variant, g: source.Table.Game(), table: source.Table, data: source.Name}
 	s.games[key] = g
 	s.tables = append(s.tables, source)
 	return g
@@ -78,7 +79,7 @@ func (s *Server) Offer(source *Source, spec string, complete bool) (title, addre
 	s.mu.Lock()
 	g := s.games[id+"/"+variant]
 	s.mu.Unlock()
-	if g == nil || g.source == nil || !complete && g.source.Name != source.Name {
+	if g == nil || g.table == nil || !complete && g.data != source.Name {
 		if !complete {
 			return title, "", nil
 		}
@@ -86,18 +87,11 @@ func (s *Server) Offer(source *Source, spec string, complete bool) (title, addre
 		if err != nil {
 			return title, "", err
 		}
-		opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
-		if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
+		if g = s.add(&Source{Name: source.Name, Table: t}); g.table != t { // the run of another directory has ended meanwhile
 			t.Close()
 		}
 	}
 	return title, "/" + g.address(), nil
-}
-
-// solved returns the data directories with a table.
-func (s *Server) solved() []*Source {
-	s.states() // which may open or drop tables
-	return s.opened()
 }
 
 // opened returns the data directories whose tables are open.
@@ -174,7 +168,7 @@ func (s *Server) game(r *Request) (*served, error) {
 		if len(s.games) < maxGames+len(s.o.Sources) {
 			break
 		}
-		if g.source == nil {
+		if g.table == nil {
 			delete(s.games, k)
 		}
 	}
@@ -231,7 +225,7 @@ func (s *Server) open(r *Request) (*Answer, error) {
 // list returns the games, one entry for each that is registered and for each that has a table, and the runs.
 func (s *Server) list() (games []entry, runs []Run) {
 	games, runs = slices.Clone(s.kinds()), s.states()
-	for _, source := range s.solved() {
+	for _, source := range s.opened() {
 		e := entryOf(source.Table.Game())
 		kind, _ := s.o.Games.Named(e.ID)
 		e.Usage = usageOf(kind)

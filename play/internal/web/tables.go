@@ -80,10 +80,9 @@ func (s *Server) whole(ctx context.Context, g *served) (w *whole, err error) {
 
 // newWhole reads what is shown of the table of a game.
 func newWhole(ctx context.Context, g *served) (*whole, error) {
-	t := g.source.Table
 	w := new(whole)
 	var err error
-	if w.stats, err = t.Stats(); err != nil {
+	if w.stats, err = g.table.Stats(); err != nil {
 		return nil, err
 	}
 	if err := w.open(ctx, g); err != nil {
@@ -133,7 +132,7 @@ func (w *whole) open(ctx context.Context, g *served) error {
 		*player.History
 	}
 	start := player.NewHistory(g.g)
-	v, _, err := g.source.Table.Lookup(start.Position())
+	v, _, err := g.table.Lookup(start.Position())
 	if err != nil {
 		return err
 	}
@@ -155,9 +154,9 @@ func (w *whole) open(ctx context.Context, g *served) error {
 			}
 			for _, m := range at.Moves() {
 				after := at.Clone()
-				v, ok, err := g.source.Table.Lookup(m.To)
+				v, ok, err := g.table.Lookup(m.To)
 				if err = cmp.Or(err, after.Play(m.Name)); err != nil || !ok {
-					return cmp.Or(err, fmt.Errorf("%s: the position after %s is missing", g.source.Name, strings.Join(after.Names(), " ")))
+					return cmp.Or(err, fmt.Errorf("%s: the position after %s is missing", g.data, strings.Join(after.Names(), " ")))
 				}
 				moves, turn := after.Names(), after.Turn()
 				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, turn, v), Style: winner(g.g, turn, v), Link: toRoot + g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
@@ -202,7 +201,7 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
 	limited, cancel := context.WithTimeout(ctx, listTime)
 	defer cancel()
-	scan, err := g.source.Table.Scan(limited, table.Selection{
+	scan, err := g.table.Scan(limited, table.Selection{
 		Tier: func(tier int) bool {
 			return slices.ContainsFunc(w.stats.Rows, func(r table.Row) bool { return r.Tier == tier && longest(r.Outcome, r.Remoteness) })
 		},
@@ -230,7 +229,7 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 
 // findOnly finds won positions with one winning move: of the puzzles that are found in a time, those with the most moves.
 func (w *whole) findOnly(ctx context.Context, g *served) error {
-	f, err := train.NewFinder(g.g, analysis.New(g.g, g.source.Table, nil, search.Options{}), answerTime, 1)
+	f, err := train.NewFinder(g.g, analysis.New(g.g, g.table, nil, search.Options{}), answerTime, 1)
 	if err != nil {
 		return err
 	}
@@ -260,7 +259,7 @@ func (s *Server) tableOf(r *Request) (*served, *whole, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if g.source == nil {
+	if g.table == nil {
 		return nil, nil, errNoTable
 	}
 	w, err := s.whole(r.Context(), g)

@@ -136,8 +136,8 @@ func (s *Server) page(name string) Handler {
 			if err != nil {
 				return nil, err
 			}
-			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.source != nil && hasWhole
-			data["Solved"], data["Bands"] = g.source != nil, train.Bands()
+			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.table != nil && hasWhole
+			data["Solved"], data["Bands"] = g.table != nil, train.Bands()
 			data["Outcomes"], data["Tiers"], data["Puzzle"] = outcomes(g.g), game.LastTier(g.g), g.g.Values().Puzzle
 			start := g.g.Picture(g.g.Start())
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns

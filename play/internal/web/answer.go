@@ -128,7 +128,6 @@ func (s *Server) register() {
 	s.Handle("/favicon.ico", func(*Request) (*Answer, error) { return File(files, "icon.svg") })
 	s.wholeRoutes()
 	s.Handle("/", s.page("index.html"))
-	s.Handle("/open/{game}", s.open)
 	s.Handle("/play/{game}", s.open)
 	s.Handle("/play/{game}/{variant}", s.page("play.html"))
 	s.Handle("/puzzles/{game}/{variant}", s.page("puzzles.html"))

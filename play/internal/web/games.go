@@ -196,7 +196,7 @@ type paramEntry struct {
 	Words                []string // the allowed values; nil: any number
 }
 
-// open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
+// open implements /play/GAME, also for other names of games, such as connect4: it redirects
 // to the page of the game with the parameters of a form, or the defaults. The rest of the query stays.
 func (s *Server) open(r *Request) (*Answer, error) {
 	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))

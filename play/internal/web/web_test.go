@@ -395,14 +395,13 @@ func TestRefused(t *testing.T) {
 		{"GET", "/static/..%2f..%2f..%2f..%2fetc%2fpasswd", "", 404, ""},
 		{"GET", "/tables/connectn/..%2f..%2fetc%2fpasswd", "", 404, ""},
 		{"GET", "/view/..%2f..%2fetc/passwd", "", 404, ""},
-		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
-		{"GET", "/open/network", "", 200, "Network"},
+		{"GET", "/play/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
+		{"GET", "/play/network", "", 200, "Network"},
 		{"GET", "/", "", 200, "pieces of each player: 3, 5, 6, 7 or 9"},
 		{"GET", "/play/connect4", "", 200, "column with 6 pieces is full"}, // the rules, too
 		{"GET", "/play/mnk", "", 200, "<pre>   a b c\n1  . O X"},
+		{"GET", "/play/connectn?width=x", "", 400, "expected width=NUMBER"},
 		{"GET", "/play/chess", "", 404, `there is no game \"chess\"`},
-		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
-		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
 		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
 		{"GET", "/view/connectn/7-600-4", "", 404, "height"},
@@ -439,7 +438,7 @@ func TestRedirect(t *testing.T) {
 		"/play/connect4":                          "/play/connectn/7-6-4",
 		"/play/connect4?moves=3,3":                "/play/connectn/7-6-4?moves=3%2C3",
 		"/play/connectn?width=5&from=%239&moves=": "/play/connectn/5-3-3?from=%239&moves=",
-		"/open/connectn?width=5&moves=3":          "/play/connectn/5-3-3?moves=3",
+		"/play/connectn?width=5&moves=3":          "/play/connectn/5-3-3?moves=3",
 	} {
 		answer := must.Get(http.Get(server.URL + from))(t)
 		answer.Body.Close()
@@ -483,7 +482,7 @@ func TestIndex(t *testing.T) {
 	if n := strings.Count(page, "<li data-solved>"); n != 2 {
 		t.Errorf("%d games can be the game of the day, want 2", n)
 	}
-	if n := strings.Count(page, `action="./open/connectn#against=adapts"`); n != 1 {
+	if n := strings.Count(page, `action="./play/connectn#against=adapts"`); n != 1 {
 		t.Errorf("%d forms of a game", n)
 	}
 	for _, want := range []string{`<select name="men"><option>3</option><option selected>5</option><option>6</option>`, `<summary aria-label="Other boards than Quixo on 3×3">`, `game has its exact value`} {
@@ -743,7 +742,7 @@ func TestLongRequests(t *testing.T) {
 		return w
 	}
 	for range 100_000 {
-		path := pick("/play/", "/tables/", "/view/", "/api/", "/open/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
+		path := pick("/play/", "/tables/", "/view/", "/api/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
 			pick("", "", "/", "/positions/", "/tiers.svg", "/heat.svg", "/tiers.csv", "/instructions", "/../..", "/ä")
 		query := ""
 		for range r.IntN(4) {

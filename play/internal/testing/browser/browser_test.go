@@ -253,7 +253,7 @@ func TestBrowser(t *testing.T) {
 		tab := newTab(t, browser)
 		tab.run(emulation.SetScriptExecutionDisabled(true))
 		tab.visit(address + "/")
-		tab.want(`document.querySelector('#today').hidden && [...document.querySelectorAll('.cards > li')].every(e => e.querySelector('pre').checkVisibility())`, "true")
+		tab.want(`document.querySelector('#today').hidden && [...document.querySelectorAll('li:has(.preview)')].every(e => e.querySelector('pre').checkVisibility())`, "true")
 		tab.run(press(`a[href*="play/connectn/4-4-3#"]`))
 		tab.wait(`location.pathname === '` + solved + `'`)
 	})

@@ -27,7 +27,7 @@ const (
 )
 
 // pages is a regular expression of JavaScript for the paths of the pages that the program answers.
-const pages = `^(index\.html)?$|^(play|open|puzzles)\/`
+const pages = `^(index\.html)?$|^(play|puzzles)\/`
 
 //go:embed static
 var static embed.FS

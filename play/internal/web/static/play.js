@@ -4,7 +4,7 @@ import { asks, draw, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { capital, fetched, listPasses, listSteps, onBoard, pick, put, said, say } from './lists.js';
-import { dueOf, levelOf, saveGame, saveMistakes } from './storage.js';
+import { dueOf, levelOf, playOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
@@ -85,14 +85,11 @@ function find(q) {
   ask(new URLSearchParams({ ...game, ...q }));
 }
 
-// whole returns the moves of a game, also those that were taken back, and where it began.
-const whole = ({ from, moves, later }) => [from, moves, later].filter(Boolean).join();
-
 // show shows an answer.
 function show(next, push) {
   const named = new URLSearchParams(location.search), hash = next.game.mode ? '#play' : '';
   next.since = view?.text === next.text ? view.since : performance.now();
-  reviewing &&= whole(game) === whole(next.game) && !next.game.mode;
+  reviewing &&= playOf(game) === playOf(next.game) && !next.game.mode;
   [view, game, shown] = [next, next.game, turn];
   [line, clicks, editing] = [null, [], null];
   $('chooser').hidden = true;
@@ -256,7 +253,7 @@ let reviewed = null; // the play of the last review by search
 function renderReview() {
   $('review').hidden = !view.open && !reviewing;
   $('practise').hidden = reviewing || !view.practise;
-  $('review').textContent = reviewing ? 'Stop' : reviewed === whole(game) ? 'Search longer' : 'Review by search';
+  $('review').textContent = reviewing ? 'Stop' : reviewed === playOf(game) ? 'Search longer' : 'Review by search';
   $('judged').textContent = view.judged;
 }
 
@@ -271,7 +268,7 @@ $('analysis').addEventListener('click', e => {
 on('review', () => {
   if (reviewing) return stopReview();
   reviewing = true;
-  reviewed = whole(game);
+  reviewed = playOf(game);
   renderReview();
   watch();
 });

@@ -63,9 +63,9 @@ type route struct {
 	handler  Handler
 }
 
-// Handle registers the handler of a pattern. Of several that fit, the first is used.
+// Handle registers the handler of a pattern. Of several that fit, the first is used. A path may have a further slash at its end.
 func (s *Server) Handle(pattern string, h Handler) {
-	s.routes = append(s.routes, route{strings.Split(pattern, "/"), h})
+	s.routes = append(s.routes, route{strings.Split(strings.TrimSuffix(pattern, "/"), "/"), h})
 }
 
 // fits returns what the wildcards of the route stand for; ok is false if the segments of a path do not fit it.
@@ -101,7 +101,7 @@ func (s *Server) handle(r *Request) (*Answer, error) {
 	if len(r.Query) > maxQuery {
 		return nil, problem{414, fmt.Errorf("the query is longer than %d bytes", maxQuery)}
 	}
-	segments := strings.Split(r.Path, "/")
+	segments := strings.Split(strings.TrimSuffix(r.Path, "/"), "/")
 	for i, segment := range segments {
 		if plain, err := url.PathUnescape(segment); err == nil {
 			segments[i] = plain
@@ -131,10 +131,10 @@ func (s *Server) register() {
 	s.Handle("/play/{game}", s.open)
 	s.Handle("/play/{game}/{variant}", s.page("play.html"))
 	s.Handle("/puzzles/{game}/{variant}", s.page("puzzles.html"))
-	s.Handle("/puzzle/{game}/{variant}", s.json(s.puzzle))
-	s.Handle("/puzzle/{game}/{variant}/answer", s.json(s.answer))
-	s.Handle("/view/{game}/{variant}", s.json(s.view))
-	s.Handle("/view/{game}/{variant}/line", s.json(s.line))
+	s.Handle("/puzzle/{game}/{variant}", s.JSON(s.puzzle))
+	s.Handle("/puzzle/{game}/{variant}/answer", s.JSON(s.answer))
+	s.Handle("/view/{game}/{variant}", s.JSON(s.view))
+	s.Handle("/view/{game}/{variant}/line", s.JSON(s.line))
 	s.Handle("/view/{game}/{variant}/analysis", s.events(s.analysis))
 	s.Handle("/view/{game}/{variant}/review", s.events(s.review))
 }
@@ -207,8 +207,8 @@ func (s *Server) failed(r *Request, err error) *Answer {
 	return a
 }
 
-// json returns the handler that answers with what f returns, as JSON.
-func (s *Server) json(f func(r *Request) (any, error)) Handler {
+// JSON returns the handler that answers with what f returns, as JSON.
+func (s *Server) JSON(f func(r *Request) (any, error)) Handler {
 	return func(r *Request) (*Answer, error) {
 		answer, err := f(r)
 		if err != nil {

@@ -74,21 +74,11 @@ type (
 // api registers the routes of the interface.
 func (s *Server) api() {
 	s.Handle("/api/openapi.json", func(*Request) (*Answer, error) { return Text("application/json", "no-cache", openAPI), nil })
-	for route, answer := range map[string]func(*Request) (any, error){
-		"/api":                               s.apiGames,
-		"/api/{game}":                        s.apiGame,
-		"/api/{game}/{variant}":              s.apiVariant,
-		"/api/{game}/{variant}/positions":    s.apiPosition,
-		"/api/{game}/{variant}/instructions": s.apiInstructions,
-	} {
-		s.HandleJSON(route, answer)
-	}
-}
-
-// HandleJSON registers a route of the interface, with and without a slash at its end.
-func (s *Server) HandleJSON(route string, answer func(*Request) (any, error)) {
-	s.Handle(route, s.json(answer))
-	s.Handle(route+"/", s.json(answer))
+	s.Handle("/api", s.JSON(s.apiGames))
+	s.Handle("/api/{game}", s.JSON(s.apiGame))
+	s.Handle("/api/{game}/{variant}", s.JSON(s.apiVariant))
+	s.Handle("/api/{game}/{variant}/positions", s.JSON(s.apiPosition))
+	s.Handle("/api/{game}/{variant}/instructions", s.JSON(s.apiInstructions))
 }
 
 // An invalid is an error of a request to the interface: what it names does not exist.

@@ -398,6 +398,7 @@ func TestRefused(t *testing.T) {
 		{"GET", "/play/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
 		{"GET", "/play/network", "", 200, "Network"},
 		{"GET", "/", "", 200, "pieces of each player: 3, 5, 6, 7 or 9"},
+		{"GET", "/play/connectn/7-6-4/", "", 200, `<a href="./../../../">`},
 		{"GET", "/play/connect4", "", 200, "column with 6 pieces is full"}, // the rules, too
 		{"GET", "/play/mnk", "", 200, "<pre>   a b c\n1  . O X"},
 		{"GET", "/play/connectn?width=x", "", 400, "expected width=NUMBER"},

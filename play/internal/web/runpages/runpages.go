@@ -44,7 +44,7 @@ func New(server *web.Server, sources []web.Source) (web.Pages, error) {
 	server.Handle("/run", p.page)
 	server.Handle("/run/events", p.events)
 	server.Handle("/metrics", p.metrics)
-	server.HandleJSON("/api/runs", func(*web.Request) (any, error) { return p.states(), nil })
+	server.Handle("/api/runs", server.JSON(func(*web.Request) (any, error) { return p.states(), nil }))
 	for _, file := range []string{"static/run.css", "static/run.js"} {
 		server.Handle("/"+file, func(*web.Request) (*web.Answer, error) { return web.File(static, file) })
 	}

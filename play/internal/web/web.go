@@ -57,11 +57,10 @@ type Pages interface {
 
 // A Run is the run in a data directory, for the list of games.
 type Run struct {
-	Data   string `json:"data"`
-	Title  string `json:"title,omitempty"`
-	Status string `json:"status"`
-	Text   string `json:"text"` // the status in words
-	Link   string `json:"-"`    // the address of its page, from the first page
+	Data, Title string
+	Status      string
+	Text        string // the status in words
+	Link        string // the address of its page, from the first page
 }
 
 // DefaultMemory is the memory of searches.

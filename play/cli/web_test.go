@@ -33,7 +33,7 @@ func TestWeb(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "all_data")
 	address, stop := startWebIn(t, "", "--data", dir)
 	process.Output(t, exec.Command("driver", append(strings.Fields(solve[1]), "--data", dir)...))
-	get(t, address+"/api/runs/") // opens the table
+	get(t, address+"/") // opens the table
 	if body := get(t, address+request[1]); body != request[2] {
 		t.Errorf("%s\nbut the page has\n%s", body, request[2])
 	}

@@ -30,26 +30,21 @@ func openTables(games game.Kinds) (sources []web.Source, err error) {
 	return sources, nil
 }
 
-// fetchPart is a remote.Get.
-func fetchPart(name string, from, to, size int64) ([]byte, error) {
-	answer, failed := make(chan []byte, 1), make(chan error, 1)
+// fetchPart is a remote.Get. JavaScript calls back with the bytes, or with the text of an error.
+func fetchPart(name string, from, to, size int64) (part []byte, err error) {
+	done := make(chan struct{})
 	take := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		part := make([]byte, args[0].Length())
+		defer close(done)
+		if args[0].Type() == js.TypeString {
+			err = errors.New(args[0].String())
+			return nil
+		}
+		part = make([]byte, args[0].Length())
 		js.CopyBytesToGo(part, args[0])
-		answer <- part
 		return nil
 	})
 	defer take.Release()
-	fail := js.FuncOf(func(_ js.Value, args []js.Value) any {
-		failed <- errors.New(args[0].Get("message").String())
-		return nil
-	})
-	defer fail.Release()
-	js.Global().Call("fetchPart", name, from, to, size).Call("then", take, fail)
-	select {
-	case part := <-answer:
-		return part, nil
-	case err := <-failed:
-		return nil, err
-	}
+	js.Global().Call("fetchPart", name, from, to, size, take)
+	<-done
+	return part, err
 }

@@ -33,11 +33,13 @@ type Spot struct {
 	At      Place   `json:"at"`      // where the mark of the move is drawn
 	Known   bool    `json:"known"`   // At is set; a move that changes nothing, like a pass, has no place
 	Label   bool    `json:"label"`   // At is the label of a column that the move changes, and equals the name of the move
-	Squares []Place `json:"squares"` // those that the move changes or, if Path is set, those that its name contains, in this order
+	Squares []Place `json:"squares"` // a click on one of them can mean the move: see Spots
 	Path    bool    `json:"path"`    // the name contains at least two squares: a1-a4xd7
 }
 
-// Spots returns the spots of moves, in the same order.
+// Spots returns the spots of moves, in the same order. The squares of a move with a label are those of the column with its label;
+// if there are labels above and below, those of the nearer half. The squares of a move with a path are those that its name
+// contains, in this order, and those of another move are those that it changes.
 func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 	before := g.Picture(p)
 	all := make([]Spot, len(moves))
@@ -50,9 +52,9 @@ func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 			s.Squares, s.Path = path, true
 		}
 		if x := slices.Index(before.Below, m.Name); changes(x) {
-			s.At, s.Known, s.Label = Place{x, len(before.Rows)}, true, true
+			s.label(before, x, len(before.Rows))
 		} else if x := slices.Index(before.Above, m.Name); changes(x) {
-			s.At, s.Known, s.Label = Place{x, -1}, true, true
+			s.label(before, x, -1)
 		} else if s.Path {
 			s.Known = true
 			for _, c := range s.Squares { // where the piece is after the move
@@ -72,6 +74,16 @@ func Spots(g game.Game, p game.Position, moves []game.Move) []Spot {
 		all[i] = s
 	}
 	return all
+}
+
+// label sets the place of a move to a label of a column.
+func (s *Spot) label(pic game.Picture, x, y int) {
+	s.At, s.Known, s.Label, s.Squares = Place{x, y}, true, true, nil
+	for row := -1; row <= len(pic.Rows); row++ {
+		if pic.Above == nil || pic.Below == nil || (y < 0) == (2*row < len(pic.Rows)) {
+			s.Squares = append(s.Squares, Place{x, row})
+		}
+	}
 }
 
 // path returns the squares whose names, the labels of column and row, are in the name of a move, if there are at
@@ -113,30 +125,13 @@ func Changes(before, after game.Picture) []Place {
 	return places
 }
 
-// Clicked reports whether a click on a square can mean the move. For a move with a label,
-// it may be any square of the label's column; if there are labels above and below, of the
-// nearer half. For a move with a path, it may be any square of the path.
-func (s Spot) Clicked(pic game.Picture, at Place) bool {
-	switch {
-	case s.Path || !s.Label:
-		return slices.Contains(s.Squares, at)
-	case at[0] != s.At[0]:
-		return false
-	case pic.Above == nil || pic.Below == nil:
-		return true
-	case s.At[1] < 0:
-		return at[1] < len(pic.Rows)/2
-	}
-	return at[1] >= len(pic.Rows)-len(pic.Rows)/2
-}
-
 // meant returns the moves that clicks on squares can mean, and whether they mean exactly one. If paths begin at
 // the first square, it is one of these. A path needs at least two clicks.
-func meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool) {
+func meant(all []Spot, clicks []Place) (moves []int, one bool) {
 	begins := func(s Spot) bool { return s.Path && s.Squares[0] == clicks[0] }
 	begun := slices.ContainsFunc(all, begins)
 	for i, s := range all {
-		if begun == begins(s) && !slices.ContainsFunc(clicks, func(at Place) bool { return !s.Clicked(pic, at) }) {
+		if begun == begins(s) && !slices.ContainsFunc(clicks, func(at Place) bool { return !slices.Contains(s.Squares, at) }) {
 			moves = append(moves, i)
 		}
 	}
@@ -146,15 +141,15 @@ func meant(all []Spot, pic game.Picture, clicks []Place) (moves []int, one bool)
 // Click adds a click on a square to those before it; if they cannot mean a move together, the new one stands alone. move is
 // the first of the moves that they can mean, as many as count, or after another click on the same square the one after
 // selected; -1: there is none. play reports whether it is the only one, and a second click is not needed.
-func Click(all []Spot, pic game.Picture, before []Place, at Place, selected int) (clicks []Place, count, move int, play bool) {
+func Click(all []Spot, before []Place, at Place, selected int) (clicks []Place, count, move int, play bool) {
 	again := slices.Contains(before, at)
 	if clicks = before; !again {
 		clicks = append(slices.Clone(before), at)
 	}
-	moves, one := meant(all, pic, clicks)
+	moves, one := meant(all, clicks)
 	if len(moves) == 0 {
 		clicks = []Place{at}
-		moves, one = meant(all, pic, clicks)
+		moves, one = meant(all, clicks)
 	}
 	switch i := slices.Index(moves, selected); {
 	case len(moves) == 0:

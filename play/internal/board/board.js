@@ -99,8 +99,7 @@ function placed(view, open) {
 }
 
 // draw returns the board of a view. view.marks has the values of moves, the best first; without it, only the move view.best is
-// marked. chosen is called with the names of the moves that a click can mean, its area and its square. Only moves that view.clicks
-// can mean are marked.
+// marked. chosen is called with the square of a click, "x,y", and its area. Only moves that view.clicks can mean are marked.
 export function draw(view, chosen) {
   const open = meant(view.moves, view.clicks ?? []);
   view = placed(view, open);
@@ -152,7 +151,7 @@ export function draw(view, chosen) {
   Left?.forEach((text, y) => svg.append(el('text', { x: -.35, y: y + .5, class: 'label', 'font-size': text ? .34 : .26, 'text-anchor': 'middle', 'dominant-baseline': 'central' }, text || (rows[y].some(s => s.kind === 1) ? 'hand' : ''))));
   threats(svg, view);
   for (const { attributes, text } of marked) svg.append(el('text', attributes, text));
-  targets(svg, view, open, chosen, height);
+  targets(svg, view, open, chosen);
   return svg;
 }
 
@@ -198,33 +197,18 @@ function marksOf({ moves, marks, best, picture }, height) {
 
 // targets lays areas over the squares that answer to the mouse and to touch. The keyboard reaches one of those
 // that mean the same move.
-function targets(svg, view, open, chosen, height) {
-  const areas = new Map();
-  const add = (x, y, name, quiet = false) => {
-    const key = `${x},${y}`;
-    if (!areas.has(key)) areas.set(key, { x, y, key, names: [], quiet });
-    areas.get(key).names.push(name);
-  };
-  for (const m of view.moves) {
-    if (m.label) {
-      const both = view.picture.Above && view.picture.Below;
-      for (let y = -1; y <= height; y++) {
-        if (!both || (m.at[1] < 0 ? y < height / 2 : y >= height / 2)) add(m.at[0], y, m.name, y !== m.at[1]);
-      }
-    } else {
-      for (const [x, y] of m.squares) add(x, y, m.name);
-    }
-  }
-  for (const { x, y, key, names, quiet } of areas.values()) {
-    const now = [[...view.clicks ?? [], key], [key]].map(clicks => meant(view.moves, clicks)).find(moves => moves.length)?.map(m => m.name) ?? names;
+function targets(svg, view, open, chosen) {
+  const areas = new Map(view.moves.flatMap(m => m.squares.map(([x, y]) => [`${x},${y}`, { x, y, quiet: m.label && y !== m.at[1] }])));
+  for (const [key, { x, y, quiet }] of areas) {
+    const now = [[...view.clicks ?? [], key], [key]].map(clicks => meant(view.moves, clicks)).find(moves => moves.length).map(m => m.name);
     const what = view.picture.rows[y]?.[x] && contentOf(view.picture.rows[y][x], view), does = now.length === 1 ? `move ${now[0]}` : `${now.length} moves`;
     const label = what === undefined ? does : `${squareName(view.picture, x, y)}${what ? `, ${what}` : ''}: ${does}`;
-    const target = area(x, y, quiet ? null : label, () => chosen(names, target, key));
+    const target = area(x, y, quiet ? null : label, () => chosen(key, target));
     if (view.clicks?.includes(key)) {
       target.classList.add('picked');
       target.setAttribute('aria-pressed', true);
     } else if (view.clicks?.length && open.some(m => has(m, key))) target.classList.add('open');
-    target.dataset.moves = names.join(' ');
+    target.dataset.moves = view.moves.filter(m => has(m, key)).map(m => m.name).join(' ');
     svg.append(target);
   }
 }

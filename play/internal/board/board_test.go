@@ -64,7 +64,7 @@ func TestMeant(t *testing.T) {
 		for name := range strings.FieldsSeq(tt.clicks) {
 			clicks = append(clicks, Place{slices.Index(pic.Above, name[:1]), slices.Index(pic.Left, name[1:])})
 		}
-		found, one := meant(Spots(g, p, moves), pic, clicks)
+		found, one := meant(Spots(g, p, moves), clicks)
 		var names []string
 		for _, i := range found {
 			names = append(names, moves[i].Name)
@@ -85,7 +85,7 @@ func TestClick(t *testing.T) {
 	g := must.Get(all.Kinds().Parse("quickcross width=2 height=2 connect=2"))(t)
 	p := g.Start()
 	moves := g.Moves(nil, p)
-	spots, pic := Spots(g, p, moves), g.Picture(p)
+	spots := Spots(g, p, moves)
 	var clicks []Place
 	selected := -1
 	for _, test := range []struct {
@@ -96,7 +96,7 @@ func TestClick(t *testing.T) {
 	}{{Place{1, 1}, "b2-", 2, 1}, {Place{1, 1}, "b2|", 2, 1}, {Place{1, 1}, "b2-", 2, 1}, {Place{0, 1}, "a2-", 2, 1}, {Place{0, 1}, "a2|", 2, 1}, {Place{9, 9}, "", 0, 1}} {
 		var count int
 		var play bool
-		clicks, count, selected, play = Click(spots, pic, clicks, test.at, selected)
+		clicks, count, selected, play = Click(spots, clicks, test.at, selected)
 		name := ""
 		if selected >= 0 {
 			name = moves[selected].Name
@@ -105,9 +105,14 @@ func TestClick(t *testing.T) {
 			t.Errorf("%v: %s of %d, %v clicks, play %v; want %+v", test.at, name, count, clicks, play, test)
 		}
 	}
-	g = must.Get(all.Kinds().Parse("connectn width=3 height=3 connect=3"))(t)
-	moves = g.Moves(nil, g.Start())
-	if _, _, move, play := Click(Spots(g, g.Start(), moves), g.Picture(g.Start()), nil, Place{2, 0}, -1); move != 2 || !play {
-		t.Error(move, play)
+	for _, test := range []struct {
+		spec string
+		at   Place
+		move int
+	}{{"connectn width=3 height=3 connect=3", Place{2, 0}, 2}, {"connectn width=3 height=3 connect=3", Place{2, 3}, 2}, {"mancala pits=2 stones=2", Place{1, 2}, 0}, {"mancala pits=2 stones=2", Place{1, 1}, -1}} {
+		g := must.Get(all.Kinds().Parse(test.spec))(t)
+		if _, _, move, play := Click(Spots(g, g.Start(), g.Moves(nil, g.Start())), nil, test.at, -1); move != test.move || play != (move >= 0) {
+			t.Errorf("%s, %v: move %d, play %v", test.spec, test.at, move, play)
+		}
 	}
 }

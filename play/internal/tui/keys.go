@@ -325,7 +325,7 @@ func (m *model) click(x, y int) tea.Cmd {
 
 // clickSquare selects one of the moves that the squares clicked so far can mean, or plays the only one.
 func (m *model) clickSquare(at board.Place) tea.Cmd {
-	squares, count, move, one := board.Click(m.spots, m.g.Picture(m.History().Position()), m.clicked, at, m.selected)
+	squares, count, move, one := board.Click(m.spots, m.clicked, at, m.selected)
 	m.selectMove(move)
 	if one {
 		return m.enter()

@@ -58,8 +58,8 @@ const maxKnown = 10_000
 // table is not used.
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	var trouble string
-	if g.source != nil {
-		z := analysis.New(g.g, g.source.Table, nil, search.Options{})
+	if g.table != nil {
+		z := analysis.New(g.g, g.table, nil, search.Options{})
 		r := z.LookUp(p)
 		if r.Table {
 			return r
@@ -81,8 +81,8 @@ func (s *Server) worth(g *served, p game.Position) analysis.Worth {
 	if v := g.g.Primitive(p); v != 0 {
 		return analysis.Worth{Value: g.g.Values().Ended(v, g.g.ToMove(p)), Known: true}
 	}
-	if g.source != nil {
-		if v, ok, err := g.source.Table.Lookup(p); ok && err == nil {
+	if g.table != nil {
+		if v, ok, err := g.table.Lookup(p); ok && err == nil {
 			return analysis.Worth{Value: v, Known: true}
 		}
 	}
@@ -132,19 +132,19 @@ func (s *Server) keep(g *served, r analysis.Report) {
 
 // events returns the handler that answers with the events that send sends about a game, and an
 // event end if it does not fail.
-func (s *Server) events(send func(context.Context, *Stream, *state) error) Handler {
+func (s *Server) events(send func(context.Context, Stream, *state) error) Handler {
 	return func(r *Request) (*Answer, error) {
 		at, err := s.state(r)
 		if err != nil {
 			return nil, err
 		}
-		return s.Stream(func(ctx context.Context, out *Stream) error { return send(ctx, out, at) })
+		return s.Stream(func(ctx context.Context, out Stream) error { return send(ctx, out, at) })
 	}
 }
 
 // analysis implements /view/…/analysis: events with what is known of a position, until it is
 // final or the client leaves.
-func (s *Server) analysis(ctx context.Context, out *Stream, at *state) error {
+func (s *Server) analysis(ctx context.Context, out Stream, at *state) error {
 	if len(at.History().Moves()) == 0 {
 		return nil
 	}
@@ -194,7 +194,7 @@ const (
 // review implements /view/…/review: it finds the values of all positions of a play that have none yet, as far as
 // searches prove them. It begins with the last position, because the search keeps what it finds for earlier ones;
 // then it searches those that remain again, for longer. Before each search it sends the review, with how many positions have a value.
-func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
+func (s *Server) review(ctx context.Context, out Stream, at *state) error {
 	all := at.Whole().Positions()
 	unknown := slices.DeleteFunc(slices.Clone(all), func(p game.Position) bool { return s.worth(at.g, p).Known })
 	slices.Reverse(unknown)
@@ -211,7 +211,7 @@ func (s *Server) review(ctx context.Context, out *Stream, at *state) error {
 				return err
 			}
 			review.Judged += fmt.Sprintf(" %d of %d positions are solved; the search goes on for %.0f s …", done, len(all), math.Ceil(rest.Seconds()))
-			if err := out.Send("review", review); err != nil {
+			if err := out.Send("report", review); err != nil {
 				return err
 			}
 			found, err := s.assess(ctx, at.g, p, min(limit, rest))

@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/play/internal/board"
@@ -65,9 +63,9 @@ type route struct {
 	handler  Handler
 }
 
-// Handle registers the handler of a pattern. Of several that fit, the first is used.
+// Handle registers the handler of a pattern. Of several that fit, the first is used. A path may have a further slash at its end.
 func (s *Server) Handle(pattern string, h Handler) {
-	s.routes = append(s.routes, route{strings.Split(pattern, "/"), h})
+	s.routes = append(s.routes, route{strings.Split(strings.TrimSuffix(pattern, "/"), "/"), h})
 }
 
 // fits returns what the wildcards of the route stand for; ok is false if the segments of a path do not fit it.
@@ -103,7 +101,7 @@ func (s *Server) handle(r *Request) (*Answer, error) {
 	if len(r.Query) > maxQuery {
 		return nil, problem{414, fmt.Errorf("the query is longer than %d bytes", maxQuery)}
 	}
-	segments := strings.Split(r.Path, "/")
+	segments := strings.Split(strings.TrimSuffix(r.Path, "/"), "/")
 	for i, segment := range segments {
 		if plain, err := url.PathUnescape(segment); err == nil {
 			segments[i] = plain
@@ -130,14 +128,13 @@ func (s *Server) register() {
 	s.Handle("/favicon.ico", func(*Request) (*Answer, error) { return File(files, "icon.svg") })
 	s.wholeRoutes()
 	s.Handle("/", s.page("index.html"))
-	s.Handle("/open/{game}", s.open)
 	s.Handle("/play/{game}", s.open)
 	s.Handle("/play/{game}/{variant}", s.page("play.html"))
 	s.Handle("/puzzles/{game}/{variant}", s.page("puzzles.html"))
-	s.Handle("/puzzle/{game}/{variant}", s.json(s.puzzle))
-	s.Handle("/puzzle/{game}/{variant}/answer", s.json(s.answer))
-	s.Handle("/view/{game}/{variant}", s.json(s.view))
-	s.Handle("/view/{game}/{variant}/line", s.json(s.line))
+	s.Handle("/puzzle/{game}/{variant}", s.JSON(s.puzzle))
+	s.Handle("/puzzle/{game}/{variant}/answer", s.JSON(s.answer))
+	s.Handle("/view/{game}/{variant}", s.JSON(s.view))
+	s.Handle("/view/{game}/{variant}/line", s.JSON(s.line))
 	s.Handle("/view/{game}/{variant}/analysis", s.events(s.analysis))
 	s.Handle("/view/{game}/{variant}/review", s.events(s.review))
 }
@@ -210,8 +207,8 @@ func (s *Server) failed(r *Request, err error) *Answer {
 	return a
 }
 
-// json returns the handler that answers with what f returns, as JSON.
-func (s *Server) json(f func(r *Request) (any, error)) Handler {
+// JSON returns the handler that answers with what f returns, as JSON.
+func (s *Server) JSON(f func(r *Request) (any, error)) Handler {
 	return func(r *Request) (*Answer, error) {
 		answer, err := f(r)
 		if err != nil {
@@ -223,7 +220,7 @@ func (s *Server) json(f func(r *Request) (any, error)) Handler {
 }
 
 // Stream answers with the events that send sends, and an event end if it does not fail.
-func (s *Server) Stream(send func(context.Context, *Stream) error) (*Answer, error) {
+func (s *Server) Stream(send func(context.Context, Stream) error) (*Answer, error) {
 	select {
 	case s.streams <- struct{}{}:
 	default:
@@ -231,58 +228,25 @@ func (s *Server) Stream(send func(context.Context, *Stream) error) (*Answer, err
 	}
 	a := Text("text/event-stream", "no-store", nil)
 	a.Header["X-Accel-Buffering"] = "no" // nginx sends each event at once
-	a.Stream = func(ctx context.Context, write func(text string) error) {
+	a.Stream = func(ctx context.Context, out func(text string) error) {
 		defer func() { <-s.streams }()
-		ctx, cancel := context.WithCancel(ctx)
-		out := &Stream{write: write}
-		var alive sync.WaitGroup
-		defer alive.Wait()
-		defer cancel()
-		alive.Go(func() {
-			tick := time.NewTicker(s.aliveEvery)
-			defer tick.Stop()
-			for {
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C:
-					if out.send(": alive\n\n") != nil {
-						cancel()
-					}
-				}
-			}
-		})
 		if send(ctx, out) == nil {
-			out.Send("end", struct{}{})
+			Stream(out).Send("end", struct{}{})
 		}
 	}
 	return a, nil
 }
 
-// aliveEvery is the time between two comments in a stream, so that a proxy does not end one without
-// events (nginx does after a minute), and that a client is noticed that is gone without a word.
-const aliveEvery = 20 * time.Second
-
-// A Stream sends server-sent events.
-type Stream struct {
-	mu    sync.Mutex
-	write func(text string) error
-}
+// A Stream sends server-sent events, as text.
+type Stream func(text string) error
 
 // Send sends an event with data as JSON.
-func (s *Stream) Send(event string, data any) error {
+func (s Stream) Send(event string, data any) error {
 	body, err := json.Marshal(data)
 	if err != nil {
 		return err
 	}
-	return s.send(fmt.Sprintf("event: %s\ndata: %s\n\n", event, body))
-}
-
-// send sends lines of the stream.
-func (s *Stream) send(lines string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.write(lines)
+	return s(fmt.Sprintf("event: %s\ndata: %s\n\n", event, body))
 }
 
 // policy forbids everything that is not served here.

@@ -74,21 +74,11 @@ type (
 // api registers the routes of the interface.
 func (s *Server) api() {
 	s.Handle("/api/openapi.json", func(*Request) (*Answer, error) { return Text("application/json", "no-cache", openAPI), nil })
-	for route, answer := range map[string]func(*Request) (any, error){
-		"/api":                               s.apiGames,
-		"/api/{game}":                        s.apiGame,
-		"/api/{game}/{variant}":              s.apiVariant,
-		"/api/{game}/{variant}/positions":    s.apiPosition,
-		"/api/{game}/{variant}/instructions": s.apiInstructions,
-	} {
-		s.HandleJSON(route, answer)
-	}
-}
-
-// HandleJSON registers a route of the interface, with and without a slash at its end.
-func (s *Server) HandleJSON(route string, answer func(*Request) (any, error)) {
-	s.Handle(route, s.json(answer))
-	s.Handle(route+"/", s.json(answer))
+	s.Handle("/api", s.JSON(s.apiGames))
+	s.Handle("/api/{game}", s.JSON(s.apiGame))
+	s.Handle("/api/{game}/{variant}", s.JSON(s.apiVariant))
+	s.Handle("/api/{game}/{variant}/positions", s.JSON(s.apiPosition))
+	s.Handle("/api/{game}/{variant}/instructions", s.JSON(s.apiInstructions))
 }
 
 // An invalid is an error of a request to the interface: what it names does not exist.
@@ -139,7 +129,8 @@ func (s *Server) apiGame(r *Request) (any, error) {
 			answer.Variants = append(answer.Variants, apiEntry{ID: variant, Name: game.TitleOf(g), GUI: guiOf(g)})
 		}
 	}
-	for _, source := range s.solved() {
+	s.states() // which may open or drop tables
+	for _, source := range s.opened() {
 		add(source.Table.Game())
 	}
 	if g, err := kind.Default(); err == nil {
@@ -196,7 +187,11 @@ func atOf(g game.Game, p game.Position, turn game.Player) apiAt {
 
 // after returns the position after a move.
 func (at apiAt) after(m game.Move) apiAt {
-	return atOf(at.g, m.To, turnAfter(at.g, at.turn, m.To))
+	turn := at.g.ToMove(m.To)
+	if at.g.Values().OfMover {
+		turn = at.turn.Other()
+	}
+	return atOf(at.g, m.To, turn)
 }
 
 // turnless reports whether positions of a game do not contain the player to move.
@@ -289,17 +284,17 @@ func (s *Server) apiPosition(r *Request) (any, error) {
 		return nil, invalid{"Position", err}
 	}
 	moves, report := g.g.Moves(nil, at.p), analysis.Report{}
-	if g.source == nil {
+	if g.table == nil {
 		report = s.withMoves(g, s.begin(g, at.p))
-	} else if _, ok, unread := g.source.Table.Lookup(at.p); unread == nil && !ok && len(moves) > 0 {
+	} else if _, ok, unread := g.table.Lookup(at.p); unread == nil && !ok && len(moves) > 0 {
 		err = invalid{"Position", errUnreached}
 	} else {
-		report, err = analysis.New(g.g, g.source.Table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
+		report, err = analysis.New(g.g, g.table, nil, search.Options{}).AllValues(r.Context(), at.p, 0)
 	}
 	if err != nil {
 		return nil, err
 	}
-	answer := apiPosition{at.place(s.worth(g, at.p)), make([]apiMove, len(moves))}
+	answer := apiPosition{at.place(report.Worth), make([]apiMove, len(moves))}
 	after := make([]apiAt, len(moves))
 	for i, m := range moves {
 		after[i] = at.after(m)
@@ -353,12 +348,4 @@ func sortMoves(moves []apiMove) {
 	slices.SortStableFunc(moves, func(a, b apiMove) int {
 		return cmp.Or(slices.Index(moveValues, a.MoveValue)-slices.Index(moveValues, b.MoveValue), a.Delta-b.Delta)
 	})
-}
-
-// turnAfter returns the player to move at p, after a move by turn.
-func turnAfter(g game.Game, turn game.Player, p game.Position) game.Player {
-	if g.Values().OfMover {
-		return turn.Other()
-	}
-	return g.ToMove(p)
 }

@@ -2,15 +2,14 @@ package web
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/player"
 )
 
-// find returns a play whose last position a request describes in another way than play: by its squares, or at random.
+// find returns a play whose last position a request describes in another way than play: by its squares, or at random by its
+// value.
 func (s *Server) find(r *Request, g *served, h *player.History) (*player.History, error) {
 	query := r.Parameters()
 	switch {
@@ -20,21 +19,19 @@ func (s *Server) find(r *Request, g *served, h *player.History) (*player.History
 			return nil, badRequest(err)
 		}
 		return player.NewHistoryFrom(g.g, p), nil
-	case query.Get("tier")+query.Get("result")+query.Get("plies") != "":
+	case query.Has("random"):
+		if g.table == nil {
+			return nil, errNoTable
+		}
 		var p game.Position
-		err := s.withSlot(r.Context(), g, func(*slot) error {
-			f, err := filterOf(g, query.Get("tier"), query.Get("result"), query.Get("plies"))
-			if err == nil {
-				p, err = drawn(r.Context(), g.source, f)
-			}
+		err := s.withSlot(r.Context(), g, func(*slot) (err error) {
+			p, err = drawn(r.Context(), g.table, query.Get("tier"), query.Get("remoteness"), query.Get("outcome"))
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 		return player.NewHistoryFrom(g.g, p), nil
-	case query.Has("random"):
-		return randomPlay(g.g, h), nil
 	}
 	return h, nil
 }
@@ -51,8 +48,8 @@ func arranged(g *served, board, turn string) (game.Position, error) {
 		mover = game.Second
 	}
 	p, err := game.Arrange(g.g, squares, mover)
-	if err == nil && g.source != nil {
-		if _, ok, unread := g.source.Table.Lookup(p); unread == nil && !ok {
+	if err == nil && g.table != nil {
+		if _, ok, unread := g.table.Lookup(p); unread == nil && !ok {
 			err = errUnreached
 		}
 	}
@@ -73,40 +70,3 @@ func outcomes(g game.Game) []string {
 
 // errNoTable is the error for a game that is served by search.
 var errNoTable = NotFound(fmt.Errorf("this game has no table here"))
-
-// A filter selects positions of a table by tier and value.
-type filter struct {
-	first, last int // tiers
-	wanted      func(game.Value) bool
-}
-
-// filterOf returns the filter of a tier, an outcome and a number of plies to the end; "" stands for
-// any.
-func filterOf(g *served, tierText, outcome, pliesText string) (f filter, err error) {
-	if g.source == nil {
-		return f, errNoTable
-	}
-	if outcome != "" && !slices.Contains(outcomes(g.g), outcome) {
-		return f, badRequest(fmt.Errorf("result %q: expected one of %s", outcome, strings.Join(outcomes(g.g), ", ")))
-	}
-	f.last = g.source.Table.Tiers()
-	if tierText != "" {
-		tier, err := strconv.Atoi(tierText)
-		if err != nil || tier < 0 || tier > f.last {
-			return f, badRequest(fmt.Errorf("tier %q: expected a number from 0 to %d", tierText, f.last))
-		}
-		f.first, f.last = tier, tier
-	}
-	plies := -1
-	if pliesText != "" {
-		n, err := strconv.ParseUint(pliesText, 10, 14)
-		if err != nil {
-			return f, badRequest(fmt.Errorf("plies %q: expected a number", pliesText))
-		}
-		plies = int(n)
-	}
-	f.wanted = func(v game.Value) bool {
-		return (outcome == "" || g.g.Values().Word(v.Outcome()) == outcome) && (plies < 0 || v.Valid() && v.Remoteness() == plies)
-	}
-	return f, nil
-}

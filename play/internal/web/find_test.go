@@ -26,9 +26,12 @@ func TestDrawn(t *testing.T) {
 		for tier := range tab.Tiers() + 1 {
 			counts := must.Get(tab.Counts(tier))(t)
 			for want := range counts {
-				q := "&tier=" + strconv.Itoa(tier) + "&result=" + url.QueryEscape(g.Values().Word(want.Outcome()))
+				q := "&outcome=" + url.QueryEscape(g.Values().Word(want.Outcome()))
+				if _, tiers := g.(game.Layered); tiers {
+					q += "&tier=" + strconv.Itoa(tier)
+				}
 				if want.Valid() {
-					q += "&plies=" + strconv.Itoa(want.Remoteness())
+					q += "&remoteness=" + strconv.Itoa(want.Remoteness())
 				}
 				status, body := get(t, at+q)
 				var v viewJSON
@@ -41,7 +44,7 @@ func TestDrawn(t *testing.T) {
 				}
 			}
 		}
-		for q, says := range map[string]string{"&tier=" + strconv.Itoa(tab.Tiers()+1): "from 0 to ", "&tier=x": "from 0 to ", "&result=glory": "expected one of ", "&plies=-1": "expected a number", "&plies=4000": "no position"} {
+		for q, says := range map[string]string{"&tier=" + strconv.Itoa(tab.Tiers()+1): "tier", "&outcome=glory": "outcome", "&remoteness=-1": "expected a number", "&remoteness=4000": "no such position"} {
 			if status, body := get(t, at+q); status != 400 || !strings.Contains(body, says) {
 				t.Errorf("%s %s: status %d: %s", spec, q, status, body)
 			}

@@ -22,7 +22,8 @@ import (
 type served struct {
 	id, variant string
 	g           game.Game
-	source      *Source               // the data directory with its table; nil: it is searched
+	table       *table.Table          // nil: it is searched
+	data        string                // the name of the data directory of table
 	book        *book.Book            // the opening book of the game; nil: none
 	whole       atomic.Pointer[whole] // what the page of the table shows, once it is known
 }
@@ -39,10 +40,10 @@ func (s *Server) add(source *Source) *served {
 	key := id + "/" + variant
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if g := s.games[key]; g != nil && g.source != nil {
+	if g := s.games[key]; g != nil && g.table != nil {
 		return g
 	}
-	g := &served{id: id, variant: variant, g: source.Table.Game(), source: source}
+	g := &served{id: id, variant: variant, g: source.Table.Game(), table: source.Table, data: source.Name}
 	s.games[key] = g
 	s.tables = append(s.tables, source)
 	return g
@@ -78,7 +79,7 @@ func (s *Server) Offer(source *Source, spec string, complete bool) (title, addre
 	s.mu.Lock()
 	g := s.games[id+"/"+variant]
 	s.mu.Unlock()
-	if g == nil || g.source == nil || !complete && g.source.Name != source.Name {
+	if g == nil || g.table == nil || !complete && g.data != source.Name {
 		if !complete {
 			return title, "", nil
 		}
@@ -86,18 +87,11 @@ func (s *Server) Offer(source *Source, spec string, complete bool) (title, addre
 		if err != nil {
 			return title, "", err
 		}
-		opened := &Source{Name: source.Name, Table: t, FS: source.FS, Path: source.Path}
-		if g = s.add(opened); g.source != opened { // the run of another directory has ended meanwhile
+		if g = s.add(&Source{Name: source.Name, Table: t}); g.table != t { // the run of another directory has ended meanwhile
 			t.Close()
 		}
 	}
 	return title, "/" + g.address(), nil
-}
-
-// solved returns the data directories with a table.
-func (s *Server) solved() []*Source {
-	s.states() // which may open or drop tables
-	return s.opened()
 }
 
 // opened returns the data directories whose tables are open.
@@ -113,16 +107,6 @@ func (s *Server) states() []Run {
 		return nil
 	}
 	return s.runs.Runs()
-}
-
-// runOf returns the run that has solved a table; nil if it is not known.
-func (s *Server) runOf(table *Source) *Run {
-	for _, run := range s.states() {
-		if run.Solved && run.Data == table.Name {
-			return &run
-		}
-	}
-	return nil
 }
 
 // maxGames is the number of games that are kept, besides those with a table.
@@ -184,7 +168,7 @@ func (s *Server) game(r *Request) (*served, error) {
 		if len(s.games) < maxGames+len(s.o.Sources) {
 			break
 		}
-		if g.source == nil {
+		if g.table == nil {
 			delete(s.games, k)
 		}
 	}
@@ -212,7 +196,7 @@ type paramEntry struct {
 	Words                []string // the allowed values; nil: any number
 }
 
-// open implements /open/GAME and /play/GAME, also for other names of games, such as connect4: it redirects
+// open implements /play/GAME, also for other names of games, such as connect4: it redirects
 // to the page of the game with the parameters of a form, or the defaults. The rest of the query stays.
 func (s *Server) open(r *Request) (*Answer, error) {
 	kind, ok := alias.KindOf(s.o.Games, r.PathValue("game"))
@@ -238,11 +222,10 @@ func (s *Server) open(r *Request) (*Answer, error) {
 	return a, nil
 }
 
-// list returns the games, one entry for each that is registered and for each that has a table, and the runs in directories
-// whose game is not solved.
+// list returns the games, one entry for each that is registered and for each that has a table, and the runs.
 func (s *Server) list() (games []entry, runs []Run) {
 	games, runs = slices.Clone(s.kinds()), s.states()
-	for _, source := range s.solved() {
+	for _, source := range s.opened() {
 		e := entryOf(source.Table.Game())
 		kind, _ := s.o.Games.Named(e.ID)
 		e.Usage = usageOf(kind)
@@ -254,7 +237,6 @@ func (s *Server) list() (games []entry, runs []Run) {
 			games = slices.Insert(games, i, e)
 		}
 		games[i].Solved = true
-		runs = slices.DeleteFunc(runs, func(run Run) bool { return run.Solved && run.Data == source.Name })
 	}
 	return games, runs
 }
@@ -294,7 +276,14 @@ func usageOf(kind game.Kind) string {
 
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
 func entryOf(g game.Game) entry {
-	play := randomWalk(g, g.Start(), maxPreview, rand.New(rand.NewPCG(1, 2)).IntN)
+	random, play := rand.New(rand.NewPCG(1, 2)), []game.Position{g.Start()}
+	for p := g.Start(); len(play) <= maxPreview && g.Primitive(p) == 0; play = append(play, p) {
+		moves := g.Moves(nil, p)
+		if len(moves) == 0 {
+			break
+		}
+		p = moves[random.IntN(len(moves))].To
+	}
 	middle := play[(len(play)-1)/2]
 	id, variant := idOf(g.Spec())
 	picture := g.Picture(middle)

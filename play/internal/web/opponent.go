@@ -9,7 +9,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/search"
-	"github.com/treereduce/treereduce/table"
 )
 
 // maxMoveTime is the longest time of a machine's move that a request may ask for.
@@ -42,13 +41,5 @@ func (s *Server) chosen(r *Request, at *state, level string) (move string, err e
 		})
 		return found, err
 	}
-	return player.NewLevel(l, at.g.table(), at.g.book, searching, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
-}
-
-// table returns the table of a game; nil if there is none.
-func (g *served) table() *table.Table {
-	if g.source == nil {
-		return nil
-	}
-	return g.source.Table
+	return player.NewLevel(l, at.g.table, at.g.book, searching, uint64(time.Now().UnixNano())).Move(r.Context(), h, limit)
 }

@@ -40,7 +40,7 @@ func (s *Server) puzzle(r *Request) (any, error) {
 		switch {
 		case band < 0:
 			return nil, badRequest(fmt.Errorf("grade %q: expected easy, medium or hard", query.Get("grade")))
-		case g.source == nil:
+		case g.table == nil:
 			return nil, NotFound(fmt.Errorf("%s has no table here, which puzzles need", g.title()))
 		case query.Has("seed"):
 			p, err = s.anotherPuzzle(r.Context(), g, bands[band], query.Get("seed"), query.Get("without"))
@@ -89,7 +89,7 @@ func (s *Server) dailyPuzzle(ctx context.Context, g *served, date string, band i
 	if found != nil {
 		return found[band], nil
 	}
-	start, _, err := g.source.Table.Lookup(g.g.Start())
+	start, _, err := g.table.Lookup(g.g.Start())
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (s *Server) anotherPuzzle(ctx context.Context, g *served, b train.Band, see
 // withFinder calls do with a finder of puzzles from the table of a game.
 func (s *Server) withFinder(ctx context.Context, g *served, seed uint64, do func(*train.Finder) error) error {
 	return s.withSlot(ctx, g, func(*slot) error {
-		f, err := train.NewFinder(g.g, analysis.New(g.g, g.source.Table, nil, search.Options{}), answerTime, seed)
+		f, err := train.NewFinder(g.g, analysis.New(g.g, g.table, nil, search.Options{}), answerTime, seed)
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/table"
 )
 
 // In a browser nothing reads a complete table.
@@ -14,4 +15,6 @@ type whole struct{}
 
 func (s *Server) wholeRoutes() {}
 
-func drawn(context.Context, *Source, filter) (game.Position, error) { return 0, errNoTable }
+func drawn(context.Context, *table.Table, string, string, string) (game.Position, error) {
+	return 0, errNoTable
+}

@@ -6,9 +6,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/chart"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/internal/result/export"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/train"
@@ -29,9 +32,8 @@ const (
 	openingNodes = 1000            // nodes of the tree of the first plies
 	openingPlies = 5               // its levels
 	notable      = 5               // positions in a list
-	mostRead     = 1_000_000       // positions that are read to find the longest wins
+	listTime     = 4 * time.Second // in which they are found
 	sampleSize   = 20              // puzzles among which those with the most moves are listed
-	puzzleTime   = 4 * time.Second // in which they are found
 )
 
 // hasWhole reports whether there are pages of tables.
@@ -78,10 +80,9 @@ func (s *Server) whole(ctx context.Context, g *served) (w *whole, err error) {
 
 // newWhole reads what is shown of the table of a game.
 func newWhole(ctx context.Context, g *served) (*whole, error) {
-	t := g.source.Table
 	w := new(whole)
 	var err error
-	if w.stats, err = t.Stats(); err != nil {
+	if w.stats, err = g.table.Stats(); err != nil {
 		return nil, err
 	}
 	if err := w.open(ctx, g); err != nil {
@@ -128,22 +129,20 @@ func textOf(g game.Game, turn game.Player, v game.Value) string {
 func (w *whole) open(ctx context.Context, g *served) error {
 	type place struct {
 		*chart.Node
-		p     game.Position
-		turn  game.Player
-		moves []string
+		*player.History
 	}
-	start := g.g.Start()
-	v, _, err := g.source.Table.Lookup(start)
+	start := player.NewHistory(g.g)
+	v, _, err := g.table.Lookup(start.Position())
 	if err != nil {
 		return err
 	}
-	w.value = textOf(g.g, g.g.ToMove(start), v)
-	root := &chart.Node{Name: "start", Text: "start: " + w.value, Style: winner(g.g, g.g.ToMove(start), v), Link: toRoot + g.address()}
-	level, nodes, depth := []place{{root, start, g.g.ToMove(start), nil}}, 1, 0
+	w.value = textOf(g.g, start.Turn(), v)
+	root := &chart.Node{Name: "start", Text: "start: " + w.value, Style: winner(g.g, start.Turn(), v), Link: toRoot + g.address()}
+	level, nodes, depth := []place{{root, start}}, 1, 0
 	for ; depth < openingPlies; depth++ {
 		count := 0
 		for _, at := range level {
-			count += len(g.g.Moves(nil, at.p))
+			count += len(at.Moves())
 		}
 		if nodes += count; count == 0 || depth > 0 && nodes > openingNodes {
 			break
@@ -153,18 +152,17 @@ func (w *whole) open(ctx context.Context, g *served) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for _, m := range g.g.Moves(nil, at.p) {
-				v, ok, err := g.source.Table.Lookup(m.To)
-				if err != nil || !ok {
-					return cmp.Or(err, fmt.Errorf("%s: the position after %s is missing", g.source.Name, strings.Join(append(at.moves, m.Name), " ")))
+			for _, m := range at.Moves() {
+				after := at.Clone()
+				v, ok, err := g.table.Lookup(m.To)
+				if err = cmp.Or(err, after.Play(m.Name)); err != nil || !ok {
+					return cmp.Or(err, fmt.Errorf("%s: the position after %s is missing", g.data, strings.Join(after.Names(), " ")))
 				}
-				turn := turnAfter(g.g, at.turn, m.To)
-				moves := append(slices.Clip(at.moves), m.Name)
+				moves, turn := after.Names(), after.Turn()
 				n := &chart.Node{Name: m.Name, Text: strings.Join(moves, " ") + ": " + textOf(g.g, turn, v), Style: winner(g.g, turn, v), Link: toRoot + g.address() + "?moves=" + url.QueryEscape(strings.Join(moves, ","))}
-				at.Children = append(at.Children, n)
-				next = append(next, place{n, m.To, turn, moves})
+				at.Children, next = append(at.Children, n), append(next, place{n, after})
 				if depth == 0 {
-					w.replies = append(w.replies, linked{m.Name, analysis.Worth{Value: g.g.Values().Before(v), Known: true}.Text(g.g, start), n.Link})
+					w.replies = append(w.replies, linked{m.Name, analysis.Worth{Value: g.g.Values().Before(v), Known: true}.Text(g.g, start.Position()), n.Link})
 				}
 			}
 		}
@@ -191,40 +189,38 @@ func (g *served) link(p game.Position, text string) linked {
 	return linked{name, text, toRoot + g.address() + "?from=" + url.QueryEscape(name)}
 }
 
-// findLongest finds positions with the longest win. It reads only tiers that have one.
+// findLongest finds positions with the longest win in a time. It reads only tiers that have one.
 func (w *whole) findLongest(ctx context.Context, g *served) error {
 	most := 0
-	tiers := make(map[int]bool)
 	for _, r := range w.stats.Rows {
-		if r.Outcome == game.Tie || r.Remoteness < most { // so it is no draw
-			continue
+		if r.Outcome != game.Tie { // a draw has remoteness 0
+			most = max(most, r.Remoteness)
 		}
-		if r.Remoteness > most {
-			most = r.Remoteness
-			clear(tiers)
-		}
-		tiers[r.Tier] = true
 	}
-	scan, err := g.source.Table.Scan(ctx, table.Selection{Tier: func(tier int) bool { return tiers[tier] }})
+	longest := func(o game.Outcome, remoteness int) bool { return o != game.Tie && remoteness == most && most > 0 }
+	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
+	limited, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
+	scan, err := g.table.Scan(limited, table.Selection{
+		Tier: func(tier int) bool {
+			return slices.ContainsFunc(w.stats.Rows, func(r table.Row) bool { return r.Tier == tier && longest(r.Outcome, r.Remoteness) })
+		},
+		Value: func(v game.Value) bool { return longest(v.Outcome(), v.Remoteness()) },
+	})
 	if err != nil {
 		return err
 	}
-	w.longestOf = fmt.Sprintf("The longest win takes %s.", numfmt.Count(most, "move"))
-	read := 0
 	for batch, err := range scan.Batches() {
-		if err := cmp.Or(err, ctx.Err()); err != nil {
+		if limited.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
 			return err
 		}
-		for i, p := range batch.Positions {
-			v := batch.Values[i]
-			if who := winner(g.g, g.g.ToMove(p), v); v.Remoteness() == most && most > 0 && (who == chart.First || who == chart.Second) {
-				w.longest = append(w.longest, g.link(p, textOf(g.g, g.g.ToMove(p), v)))
-			}
-			if len(w.longest) == notable {
-				return nil
-			}
+		for i, p := range batch.Positions[:min(len(batch.Positions), notable-len(w.longest))] {
+			w.longest = append(w.longest, g.link(p, textOf(g.g, g.g.ToMove(p), batch.Values[i])))
 		}
-		if read += len(batch.Positions); read >= mostRead {
+		if len(w.longest) == notable {
 			break
 		}
 	}
@@ -233,12 +229,12 @@ func (w *whole) findLongest(ctx context.Context, g *served) error {
 
 // findOnly finds won positions with one winning move: of the puzzles that are found in a time, those with the most moves.
 func (w *whole) findOnly(ctx context.Context, g *served) error {
-	f, err := train.NewFinder(g.g, analysis.New(g.g, g.source.Table, nil, search.Options{}), answerTime, 1)
+	f, err := train.NewFinder(g.g, analysis.New(g.g, g.table, nil, search.Options{}), answerTime, 1)
 	if err != nil {
 		return err
 	}
 	var won []*train.Puzzle
-	for begun := time.Now(); time.Since(begun) < puzzleTime && len(won) < sampleSize; {
+	for begun := time.Now(); time.Since(begun) < listTime && len(won) < sampleSize; {
 		p, err := f.Next(ctx, 1, train.Grades)
 		if err == train.ErrNone {
 			break
@@ -263,7 +259,7 @@ func (s *Server) tableOf(r *Request) (*served, *whole, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if g.source == nil {
+	if g.table == nil {
 		return nil, nil, errNoTable
 	}
 	w, err := s.whole(r.Context(), g)
@@ -282,7 +278,7 @@ func (s *Server) tablePage(r *Request) (*Answer, error) {
 	return s.Page(r, "tables.html", map[string]any{
 		"Title": g.title(), "At": "tables/" + g.id + "/" + g.variant, "Play": g.address(), "Value": all.value, "Positions": numfmt.Number(all.stats.Positions),
 		"Columns": inline(columns), "NoTiers": g.noTiers(), "Opening": inline(all.opening), "Header": header, "Rows": rows, "Replies": all.replies, "Mover": player.Who(g.g, g.g.ToMove(g.g.Start())),
-		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only, "Run": s.runOf(g.source),
+		"Longest": all.longest, "LongestOf": all.longestOf, "Only": all.only,
 	})
 }
 
@@ -343,4 +339,20 @@ func (s *Server) tableFile(r *Request) (*Answer, error) {
 		a.Header["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 	}
 	return a, nil
+}
+
+// drawn returns a random position of those that export.SelectionOf describes. Each is equally likely.
+func drawn(ctx context.Context, t *table.Table, tier, remoteness, outcome string) (game.Position, error) {
+	of, err := export.SelectionOf(t, tier, remoteness, outcome)
+	if err != nil {
+		return 0, badRequest(err)
+	}
+	found, err := t.Sample(ctx, 1, rand.Uint64(), of)
+	if err != nil {
+		return 0, err
+	}
+	if len(found) == 0 {
+		return 0, badRequest(errors.New("the table has no such position"))
+	}
+	return found[0].Positions[0], nil
 }

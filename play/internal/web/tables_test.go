@@ -80,7 +80,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 
-		w := must.Get(newWhole(t.Context(), &served{id: id, variant: variant, g: g, source: &Source{Table: tab}}))(t)
+		w := must.Get(newWhole(t.Context(), &served{id: id, variant: variant, g: g, table: tab}))(t)
 		winning := func(p game.Position) (wins, moves int) {
 			for _, m := range g.Moves(nil, p) {
 				v, _, err := tab.Lookup(m.To)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -269,29 +268,6 @@ func (s *Server) view(r *Request) (any, error) {
 		at.People = at.people()
 	}
 	return s.viewOf(at)
-}
-
-// randomPlay returns a play that begins at the last position that is not finished of a random number of random moves.
-func randomPlay(g game.Game, h *player.History) *player.History {
-	walk := randomWalk(g, h.Position(), rand.IntN(40), rand.IntN)
-	if last := len(walk) - 1; last > 0 && g.Primitive(walk[last]) != 0 {
-		walk = walk[:last]
-	}
-	return player.NewHistoryFrom(g, walk[len(walk)-1])
-}
-
-// randomWalk returns a position and those after each of at most so many moves, which random chooses.
-func randomWalk(g game.Game, p game.Position, moves int, random func(n int) int) []game.Position {
-	walk := []game.Position{p}
-	for len(walk) <= moves && g.Primitive(p) == 0 {
-		next := g.Moves(nil, p)
-		if len(next) == 0 {
-			break
-		}
-		p = next[random(len(next))].To
-		walk = append(walk, p)
-	}
-	return walk
 }
 
 // viewOf returns what the page shows of a game.

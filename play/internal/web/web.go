@@ -57,12 +57,10 @@ type Pages interface {
 
 // A Run is the run in a data directory, for the list of games.
 type Run struct {
-	Data   string `json:"data"`
-	Title  string `json:"title,omitempty"`
-	Status string `json:"status"`
-	Text   string `json:"text"` // the status in words
-	Link   string `json:"-"`    // the address of its page, from the first page
-	Solved bool   `json:"-"`
+	Data, Title string
+	Status      string
+	Text        string // the status in words
+	Link        string // the address of its page, from the first page
 }
 
 // DefaultMemory is the memory of searches.
@@ -79,7 +77,7 @@ type Server struct {
 
 	streams chan struct{} // has an element for each event stream that is open
 
-	aliveEvery, reviewTime, reviewMost time.Duration
+	reviewTime, reviewMost time.Duration
 
 	mu       sync.Mutex
 	games    map[string]*served         // by ID and variant: "connectn/7-6-4"; those with a table, and recently used others
@@ -93,7 +91,7 @@ var static embed.FS
 
 // New makes a Server.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, aliveEvery: aliveEvery, reviewTime: reviewTime, reviewMost: reviewMost, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
+	s := &Server{o: o, reviewTime: reviewTime, reviewMost: reviewMost, games: make(map[string]*served), assessed: make(map[place]*analysis.Report),
 		daily: make(map[string][]*train.Puzzle), streams: make(chan struct{}, maxStreams), kinds: sync.OnceValue(func() []entry { return entriesOf(o.Games) })}
 	if o.Searches < 1 {
 		return nil, fmt.Errorf("web: %d searches at a time: expected 1 or more", o.Searches)
@@ -137,8 +135,8 @@ func (s *Server) page(name string) Handler {
 			if err != nil {
 				return nil, err
 			}
-			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.source != nil && hasWhole
-			data["Solved"], data["Bands"] = g.source != nil, train.Bands()
+			data["Title"], data["ID"], data["Variant"], data["Whole"] = g.title(), g.id, g.variant, g.table != nil && hasWhole
+			data["Solved"], data["Bands"] = g.table != nil, train.Bands()
 			data["Outcomes"], data["Tiers"], data["Puzzle"] = outcomes(g.g), game.LastTier(g.g), g.g.Values().Puzzle
 			start := g.g.Picture(g.g.Start())
 			data["Columns"] = start.Above == nil && len(start.Below) > 0 && start.Below[0] == "0" // moves are columns

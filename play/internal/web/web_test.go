@@ -146,7 +146,7 @@ func TestReview(t *testing.T) {
 	slow.reviewTime = time.Microsecond // the first searches do not prove all values
 	server := httptest.NewServer(slow.Handler())
 	defer server.Close()
-	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: review") <= 5 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
+	if _, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1"); strings.Count(body, "event: report") <= 5 || !strings.HasSuffix(body, "\n\nevent: end\ndata: {}\n\n") {
 		t.Errorf("a slow review: %s", body)
 	}
 	if r := review(server); r.Open || r.Judged != want.Judged {
@@ -161,10 +161,10 @@ func TestReview(t *testing.T) {
 		t.Errorf("before a review: %+v", r)
 	}
 	_, body := get(t, server.URL+"/view/connectn/4-4-3/review?moves=0,0,3,1")
-	if got, want := strings.Count(body, "event: review"), 5; got != want || !strings.Contains(body, ` 4 of 5 positions are solved; the search goes on for 10 s …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
+	if got, want := strings.Count(body, "event: report"), 5; got != want || !strings.Contains(body, ` 4 of 5 positions are solved; the search goes on for 10 s …"`) || !strings.HasSuffix(body, "event: end\ndata: {}\n\n") {
 		t.Errorf("%s", body)
 	}
-	events := strings.Split(body, "event: review\n")
+	events := strings.Split(body, "event: report\n")
 	for i, known := range []string{"not known", "X in 11", "O in 11", "X in 9", "X in 14"} { // each position is shown when it is solved
 		if !strings.Contains(events[i+1], "\\u003e"+known+"\\u003c/button") {
 			t.Errorf("event %d does not have %s: %s", i, known, events[i+1])
@@ -395,14 +395,14 @@ func TestRefused(t *testing.T) {
 		{"GET", "/static/..%2f..%2f..%2f..%2fetc%2fpasswd", "", 404, ""},
 		{"GET", "/tables/connectn/..%2f..%2fetc%2fpasswd", "", 404, ""},
 		{"GET", "/view/..%2f..%2fetc/passwd", "", 404, ""},
-		{"GET", "/open/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
-		{"GET", "/open/network", "", 200, "Network"},
+		{"GET", "/play/connectn?width=7&height=6&connect=4", "", 200, "Connect 4 on 7×6"}, // redirects
+		{"GET", "/play/network", "", 200, "Network"},
 		{"GET", "/", "", 200, "pieces of each player: 3, 5, 6, 7 or 9"},
+		{"GET", "/play/connectn/7-6-4/", "", 200, `<a href="./../../../">`},
 		{"GET", "/play/connect4", "", 200, "column with 6 pieces is full"}, // the rules, too
 		{"GET", "/play/mnk", "", 200, "<pre>   a b c\n1  . O X"},
+		{"GET", "/play/connectn?width=x", "", 400, "expected width=NUMBER"},
 		{"GET", "/play/chess", "", 404, `there is no game \"chess\"`},
-		{"GET", "/open/connectn?width=x", "", 400, "expected width=NUMBER"},
-		{"GET", "/open/chess", "", 404, `there is no game \"chess\"`},
 		{"GET", "/play/chess/regular", "", 404, `there is no game \"chess\"`},
 		{"GET", "/view/connectn/7-6", "", 404, "expected 3 parameters"},
 		{"GET", "/view/connectn/7-600-4", "", 404, "height"},
@@ -439,7 +439,7 @@ func TestRedirect(t *testing.T) {
 		"/play/connect4":                          "/play/connectn/7-6-4",
 		"/play/connect4?moves=3,3":                "/play/connectn/7-6-4?moves=3%2C3",
 		"/play/connectn?width=5&from=%239&moves=": "/play/connectn/5-3-3?from=%239&moves=",
-		"/open/connectn?width=5&moves=3":          "/play/connectn/5-3-3?moves=3",
+		"/play/connectn?width=5&moves=3":          "/play/connectn/5-3-3?moves=3",
 	} {
 		answer := must.Get(http.Get(server.URL + from))(t)
 		answer.Body.Close()
@@ -483,7 +483,7 @@ func TestIndex(t *testing.T) {
 	if n := strings.Count(page, "<li data-solved>"); n != 2 {
 		t.Errorf("%d games can be the game of the day, want 2", n)
 	}
-	if n := strings.Count(page, `action="./open/connectn#against=adapts"`); n != 1 {
+	if n := strings.Count(page, `action="./play/connectn#against=adapts"`); n != 1 {
 		t.Errorf("%d forms of a game", n)
 	}
 	for _, want := range []string{`<select name="men"><option>3</option><option selected>5</option><option>6</option>`, `<summary aria-label="Other boards than Quixo on 3×3">`, `game has its exact value`} {
@@ -529,34 +529,42 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// gone is the connection to a client that is gone without a word: the request does not end, but writes
-// fail.
-type gone struct{ http.ResponseWriter }
+// gone is the connection to a client that is gone: writes fail, or the first one ends the request.
+type gone struct {
+	http.ResponseWriter
+	end func() // nil: writes fail
+}
 
-func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+func (g gone) Write(b []byte) (int, error) {
+	if g.end == nil {
+		return 0, io.ErrClosedPipe
+	}
+	g.end()
+	return len(b), nil
+}
 
-func (gone) FlushError() error { return io.ErrClosedPipe }
+func (gone) Flush() {}
 
-// TestGone checks that event streams without events send something, and end when that fails.
+// TestGone checks that event streams end when their client is gone: when an event cannot be sent, or while they wait.
 func TestGone(t *testing.T) {
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
-	s.aliveEvery = time.Millisecond
-	<-s.slots // an analysis waits for it
 	for _, path := range []string{"analysis", "review?moves=1"} {
-		s.Handler().ServeHTTP(gone{httptest.NewRecorder()}, httptest.NewRequest("GET", "http://localhost/view/connectn/4-4-3/"+path, nil))
-		if len(s.streams) != 0 {
-			t.Errorf("%s: %d streams are open", path, len(s.streams))
+		for _, ends := range []bool{false, true} {
+			ctx, end := context.WithCancel(t.Context())
+			w := gone{httptest.NewRecorder(), end}
+			sl := <-s.slots // so that the stream waits for it
+			if !ends {
+				w.end = nil
+				s.slots <- sl
+			}
+			s.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "http://localhost/view/connectn/4-4-3/"+path, nil))
+			if len(s.streams) != 0 || w.Header().Get("X-Accel-Buffering") != "no" {
+				t.Errorf("%s: %d streams are open, headers %v", path, len(s.streams), w.Header())
+			}
+			if end(); ends {
+				s.slots <- sl
+			}
 		}
-	}
-	server := httptest.NewServer(s.Handler())
-	defer server.Close()
-	answer := must.Get(http.Get(server.URL + "/view/connectn/4-4-3/analysis"))(t)
-	defer answer.Body.Close()
-	lines := bufio.NewScanner(answer.Body)
-	for lines.Scan() && lines.Text() != ": alive" {
-	}
-	if lines.Text() != ": alive" || answer.Header.Get("X-Accel-Buffering") != "no" {
-		t.Errorf("%v; headers %v", lines.Err(), answer.Header)
 	}
 }
 
@@ -735,7 +743,7 @@ func TestLongRequests(t *testing.T) {
 		return w
 	}
 	for range 100_000 {
-		path := pick("/play/", "/tables/", "/view/", "/api/", "/open/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
+		path := pick("/play/", "/tables/", "/view/", "/api/", "/static/", "/") + pick("connectn/3-3-3", "connectn/7-6-4", "quickcross/3-2-3", "mancala/2-2", "network/regular", "dodgem/3", "..", "%2e%2e", "\x00") +
 			pick("", "", "/", "/positions/", "/tiers.svg", "/heat.svg", "/tiers.csv", "/instructions", "/../..", "/ä")
 		query := ""
 		for range r.IntN(4) {
@@ -743,7 +751,7 @@ func TestLongRequests(t *testing.T) {
 			if i := r.IntN(len(value) + 1); r.IntN(3) == 0 {
 				value = value[:i] + string(rune(r.IntN(300))) + value[i:]
 			}
-			query += pick("from", "moves", "p", "random", "tier", "result", "plies", "board", "turn", "width", "pits") + "=" + pick(value, url.QueryEscape(value)) + pick("&", "&", ";", "%")
+			query += pick("from", "moves", "p", "random", "tier", "outcome", "remoteness", "board", "turn", "width", "pits") + "=" + pick(value, url.QueryEscape(value)) + pick("&", "&", ";", "%")
 		}
 		if w := ask(path, query); w.Code >= 500 {
 			t.Errorf("%q?%q: status %d, %.300s", path, query, w.Code, w.Body)

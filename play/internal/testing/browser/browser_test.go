@@ -219,7 +219,7 @@ func TestBrowser(t *testing.T) {
 	t.Run("a random position by value", func(t *testing.T) {
 		tab := open(t, browser, address+solved)
 		tab.wait(`document.querySelectorAll('#board .target').length > 0`)
-		tab.run(press("details:has(#drawn) summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#plies", "3"), chromedp.SetValue("#result", "O wins"), press("#drawn button"))
+		tab.run(press("details:has(#drawn) summary"), chromedp.SendKeys("#tier", "5"), chromedp.SendKeys("#remoteness", "3"), chromedp.SetValue("#outcome", "O wins"), press("#drawn button"))
 		tab.wait(`document.querySelectorAll('.piece').length === 5`)
 		tab.wait(`/O: win in 3/.test(document.querySelector('#worth').textContent)`)
 	})
@@ -253,7 +253,7 @@ func TestBrowser(t *testing.T) {
 		tab := newTab(t, browser)
 		tab.run(emulation.SetScriptExecutionDisabled(true))
 		tab.visit(address + "/")
-		tab.want(`document.querySelector('#today').hidden && [...document.querySelectorAll('.cards > li')].every(e => e.querySelector('pre').checkVisibility())`, "true")
+		tab.want(`document.querySelector('#today').hidden && [...document.querySelectorAll('li:has(.preview)')].every(e => e.querySelector('pre').checkVisibility())`, "true")
 		tab.run(press(`a[href*="play/connectn/4-4-3#"]`))
 		tab.wait(`location.pathname === '` + solved + `'`)
 	})

@@ -67,8 +67,8 @@ http { access_log off; client_body_temp_path %[1]s/body; proxy_temp_path %[1]s/p
 	tab.wait(`location.pathname === '/games/play/connectn/4-4-3' && location.search === '?moves=2%2C1%2C0' && document.querySelectorAll('.piece').length === 3`)
 	tab.settle()
 	follow(`header a`, "")
-	tab.run(press(`details:has(form[action*="open/mancala"]) summary`))
-	follow(`form[action*="open/mancala"] button`, "play/mancala/3-2")
+	tab.run(press(`details:has(form[action*="play/mancala"]) summary`))
+	follow(`form[action*="play/mancala"] button`, "play/mancala/3-2")
 	tab.wait(`document.querySelectorAll('#board .target').length > 0 && document.querySelector('#seat1').value === 'adapts'`)
 	tab.visit(first + "play/mancala/6-4") // events arrive while the search goes on
 	tab.wait(`/Search: .* …$/.test(document.querySelector('#search').textContent)`)

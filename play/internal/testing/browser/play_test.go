@@ -47,7 +47,7 @@ func (t *tab) plies() int {
 }
 
 // testMachines lets two machines play: slowly, with a pause, back to an earlier position, and fast
-// to the end, with a time for the game.
+// to the end, with a time for a move.
 func testMachines(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved)
 	tab.want(`document.querySelector('#pause').hidden`, "true")
@@ -57,7 +57,7 @@ func testMachines(t *testing.T, browser context.Context, address string) {
 		t.Fatal(err)
 	}
 	tab.choose("speed", "1500")
-	tab.choose("limit", "game 60")
+	tab.choose("limit", "100")
 	begun := time.Now()
 	tab.choose("seat0", "perfect")
 	tab.choose("seat1", "perfect")
@@ -80,7 +80,7 @@ func testMachines(t *testing.T, browser context.Context, address string) {
 	if n := tab.plies(); n != best {
 		t.Errorf("%d moves, want %d", n, best)
 	}
-	tab.want(`/^0:[0-5]\d of 1:00$/.test(document.querySelector('#clock0').textContent)`, "true")
+	tab.want(`/^0:[0-5]\d$/.test(document.querySelector('#clock0').textContent)`, "true")
 	tab.want(`document.querySelector('#judged').textContent`, "X: 5 moves, 0 mistakes. O: 4 moves, 0 mistakes.")
 	tab.run(press("#undo")) // a machine does not make a move again that was taken back
 	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(best-1))
@@ -163,7 +163,7 @@ func testReload(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('.piece').length === 2`)
 	tab.choose("seat1", "novice")
 	tab.choose("speed", "1500")
-	tab.choose("limit", "game 60")
+	tab.choose("limit", "1000")
 	tab.run(press("#pause"))
 	tab.wait(`document.querySelector('#pause').ariaPressed === 'true'`)
 	tab.run(chromedp.KeyEvent("3")) // the machine waits
@@ -172,15 +172,15 @@ func testReload(t *testing.T, browser context.Context, address string) {
 	tab.wait(`document.querySelectorAll('.piece').length === 2`)
 	tab.run(chromedp.Reload())
 	tab.settle()
-	tab.want(players, "person,novice,1500,game 60")
+	tab.want(players, "person,novice,1500,1000")
 	tab.want(`document.querySelector('#pause').ariaPressed`, "true")
 	tab.want(`document.querySelector('#clock1').textContent >= '0:02'`, "true")
 	tab.run(press("#redo"))
 	tab.wait(`location.search === '?moves=1%2C1%2C3'`)
 	open(t, browser, tab.text(`location.href`)).want(players, "person,person,500,")
 	tab.visit(address + solved) // X moves, so the clock of O stands
-	tab.want(players, "person,novice,1500,game 60")
-	tab.want(`document.querySelector('#pause').ariaPressed + document.querySelector('#clock1').textContent`, "false0:00 of 1:00")
+	tab.want(players, "person,novice,1500,1000")
+	tab.want(`document.querySelector('#pause').ariaPressed + document.querySelector('#clock1').textContent`, "false0:00")
 }
 
 // testKeys switches off the keys of moves: then they do nothing, also after the page is loaded again,
@@ -201,7 +201,7 @@ func testKeys(t *testing.T, browser context.Context, address string) {
 // change, and a resignation, which leads to the review.
 func testPlay(t *testing.T, browser context.Context, address string) {
 	tab := open(t, browser, address+solved+"#against=perfect")
-	const shown = `[...document.querySelectorAll('.side, #line, #goto, #edit, #random, #redo, #hint, #resign')].filter(e => e.checkVisibility()).map(e => e.id || e.className).join()`
+	const shown = `[...document.querySelectorAll('.side, #line, #goto, #edit, #redo, #hint, #resign')].filter(e => e.checkVisibility()).map(e => e.id || e.className).join()`
 	pieces := func(n int) {
 		t.Helper()
 		tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(n))

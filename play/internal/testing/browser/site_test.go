@@ -137,7 +137,7 @@ func TestSite(t *testing.T) {
 	later := newTab(t, browser)
 	later.run(chromedp.Navigate(site))
 	later.wait(`document.querySelectorAll('.cards li').length > 5`)
-	later.run(press(`details:has(form[action*="open/mancala"]) summary`), press(`form[action*="open/mancala"] button`))
+	later.run(press(`details:has(form[action*="play/mancala"]) summary`), press(`form[action*="play/mancala"] button`))
 	later.wait(`location.pathname === '/games/play/mancala/3-2' && document.querySelectorAll('#board .target').length > 0`)
 	later.run(chromedp.Navigate(site + "play/connectn/4-4-3?moves=1,1,2")) // events arrive while a search is at work
 	later.wait(`/in \d+/.test(document.querySelector('#worth').textContent)`)

@@ -1,5 +1,4 @@
-// Package runpages has the pages of the runs in data directories: their state and its changes, the same as JSON, and metrics
-// for Prometheus. It reads journals, and changes nothing.
+// Package runpages has the pages of the runs in data directories: their state and its changes, and metrics for Prometheus. It reads journals, and changes nothing.
 package runpages
 
 import (
@@ -44,7 +43,6 @@ func New(server *web.Server, sources []web.Source) (web.Pages, error) {
 	server.Handle("/run", p.page)
 	server.Handle("/run/events", p.events)
 	server.Handle("/metrics", p.metrics)
-	server.HandleJSON("/api/runs", func(*web.Request) (any, error) { return p.states(), nil })
 	for _, file := range []string{"static/run.css", "static/run.js"} {
 		server.Handle("/"+file, func(*web.Request) (*web.Answer, error) { return web.File(static, file) })
 	}
@@ -58,7 +56,7 @@ type watchedRun struct {
 
 	mu    sync.Mutex
 	read  time.Time // when state was read
-	state *apiRun
+	state *runState
 }
 
 // readEvery is the shortest time between two reads of a journal.
@@ -70,24 +68,18 @@ const (
 	unreadable = "unreadable" // the journal cannot be read
 )
 
-// An apiRun is the state of a run in the answer of /api/runs. openapi.json describes its fields.
-type apiRun struct {
+// A runState is the state of a run.
+type runState struct {
 	web.Run
-	Trouble    string      `json:"trouble,omitempty"`
-	Play       string      `json:"play,omitempty"`
-	Share      float64     `json:"share"`
-	Forward    int         `json:"forward"`
-	Retrograde int         `json:"retrograde"`
-	Tiers      int         `json:"tiers,omitempty"`
-	Positions  int64       `json:"positions"`
-	Rate       float64     `json:"rate,omitempty"`
-	Journal    *status.Run `json:"journal,omitempty"` // as driver status --json prints it
+	Trouble string
+	Play    string      // the address of the page of its game, if a table is served
+	Journal *status.Run // nil: it cannot be read
 
 	page template.HTML // the state as the page shows it
 }
 
 // state returns the state of a run.
-func (p *Pages) state(w *watchedRun) *apiRun {
+func (p *Pages) state(w *watchedRun) *runState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.stale() {
@@ -115,8 +107,8 @@ func (p *Pages) Refresh() {
 }
 
 // states returns the states of all runs.
-func (p *Pages) states() []*apiRun {
-	all := make([]*apiRun, len(p.runs))
+func (p *Pages) states() []*runState {
+	all := make([]*runState, len(p.runs))
 	for i, w := range p.runs {
 		all[i] = p.state(w)
 	}
@@ -133,8 +125,8 @@ func (p *Pages) Runs() (runs []web.Run) {
 
 // readState reads the state of the run in a data directory, and begins to serve its table once
 // that is complete.
-func (p *Pages) readState(source *web.Source) *apiRun {
-	a := &apiRun{Run: web.Run{Data: source.Name, Link: "run?data=" + url.QueryEscape(source.Name)}}
+func (p *Pages) readState(source *web.Source) *runState {
+	a := &runState{Run: web.Run{Data: source.Name, Link: "run?data=" + url.QueryEscape(source.Name)}}
 	r, err := status.Read(source.FS, source.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -142,10 +134,8 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 	case err != nil:
 		a.Status, a.Text, a.Trouble = unreadable, "the state of the run cannot be read", err.Error()
 	default:
-		a.Status, a.Text, a.Solved, a.Trouble, a.Journal = r.Status, r.State(), r.Status == solve.Solved, r.Trouble(), r
-		a.Forward, a.Retrograde, a.Tiers = r.Tiers()
-		a.Positions, a.Rate, a.Share = r.Positions(), r.Rate(), r.Share()
-		complete := a.Solved || r.Now != nil && r.Now.Step == step.Final
+		a.Status, a.Text, a.Trouble, a.Journal = r.Status, r.State(), r.Trouble(), r
+		complete := a.Status == solve.Solved || r.Now != nil && r.Now.Step == step.Final
 		if a.Title, a.Play, err = p.server.Offer(source, r.Game, complete); err != nil && a.Trouble == "" {
 			a.Trouble = err.Error()
 		}
@@ -159,10 +149,11 @@ func (p *Pages) readState(source *web.Source) *apiRun {
 // The following types are what the template of the page shows.
 type (
 	runView struct {
-		*apiRun
-		Percent, Of string // the share that is done; the number of tiers
-		Facts       []fact
-		Steps, Jobs runTable
+		*runState
+		Percent, Of                string // the share that is done; the number of tiers
+		Forward, Retrograde, Tiers int    // tiers that are done, and all; see status.Run.Tiers
+		Facts                      []fact
+		Steps, Jobs                runTable
 	}
 	// A fact is a number of the run, with a link unless Link is "".
 	fact     struct{ Name, Text, Link string }
@@ -174,20 +165,19 @@ type (
 )
 
 // view returns what the page shows of a run.
-func (a *apiRun) view() runView {
-	v := runView{apiRun: a, Percent: fmt.Sprintf("%.1f%%", 100*a.Share), Of: numfmt.Count(a.Tiers, "tier")}
-	r := a.Journal
+func (a *runState) view() runView {
+	v, r := runView{runState: a}, a.Journal
 	if r == nil {
 		return v
 	}
-	v.Facts = factsOf(a)
+	v.Forward, v.Retrograde, v.Tiers = r.Tiers()
+	v.Percent, v.Of, v.Facts = fmt.Sprintf("%.1f%%", 100*r.Share()), numfmt.Count(v.Tiers, "tier"), factsOf(r)
 	v.Steps, v.Jobs = tableOf("step", r.Steps()), tableOf("job", r.Jobs())
 	return v
 }
 
 // factsOf returns the numbers of a run, except those that are not known.
-func factsOf(a *apiRun) (facts []fact) {
-	r := a.Journal
+func factsOf(r *status.Run) (facts []fact) {
 	add := func(name, text string, known bool) {
 		if known {
 			facts = append(facts, fact{Name: name, Text: text})
@@ -204,19 +194,9 @@ func factsOf(a *apiRun) (facts []fact) {
 		}
 		facts = append(facts, fact{name, text, e.Tracking})
 	}
-	var sum status.Line
-	for _, l := range r.Steps() {
-		sum.Add(l)
-	}
 	add("Time left", r.Left(), r.Left() != "")
-	add("Positions", numfmt.Number(a.Positions), true)
-	add("Positions a second", numfmt.Short(a.Rate), a.Rate > 0)
-	add("Forward passes", numfmt.Number(a.Forward), a.Tiers == 0 && a.Forward > 0)
-	add("Retrograde passes", numfmt.Number(a.Retrograde), a.Tiers == 0 && a.Retrograde > 0)
-	add("Bytes shuffled", numfmt.Bytes(float64(sum.Bytes)), sum.Bytes > 0)
-	add("Waiting for the cluster", numfmt.Seconds(sum.Waiting), sum.Waiting > 0)
-	add("Working on the cluster", numfmt.Seconds(sum.Working), sum.Working > 0)
-	add("Time of all jobs", numfmt.Seconds(sum.Seconds), sum.Seconds > 0)
+	add("Positions", numfmt.Number(r.Positions()), true)
+	add("Positions a second", numfmt.Short(r.Rate()), r.Rate() > 0)
 	add("Begun", r.Begun.Local().Format(time.DateTime), !r.Begun.IsZero())
 	add("Last update", r.Updated.Local().Format(time.DateTime), true)
 	return facts
@@ -260,6 +240,10 @@ func (p *Pages) page(r *web.Request) (*web.Answer, error) {
 	return p.server.Page(r, "run.html", map[string]any{"Data": state.Data, "State": state.page, "Events": strings.Replace(state.Link, "run", "run/events", 1)})
 }
 
+// aliveEvery is the time after which a state that has not changed is sent again, so that a proxy does not end the stream (nginx does
+// after a minute).
+const aliveEvery = 20 * time.Second
+
 // events implements /run/events: an event with the state of a run, as the page shows it,
 // whenever it changes. The stream ends when the game is solved.
 func (p *Pages) events(r *web.Request) (*web.Answer, error) {
@@ -267,18 +251,19 @@ func (p *Pages) events(r *web.Request) (*web.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.server.Stream(func(ctx context.Context, out *web.Stream) error {
+	return p.server.Stream(func(ctx context.Context, out web.Stream) error {
 		tick := time.NewTicker(readEvery)
 		defer tick.Stop()
-		for last := template.HTML(""); ; {
+		last, sent := template.HTML(""), time.Time{}
+		for {
 			state := p.state(run)
-			if state.page != last {
+			if state.page != last || time.Since(sent) >= aliveEvery {
 				if err := out.Send("state", state.page); err != nil {
 					return err
 				}
-				last = state.page
+				last, sent = state.page, time.Now()
 			}
-			if state.Solved {
+			if state.Status == solve.Solved {
 				return nil
 			}
 			select {

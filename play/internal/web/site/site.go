@@ -27,7 +27,7 @@ const (
 )
 
 // pages is a regular expression of JavaScript for the paths of the pages that the program answers.
-const pages = `^(index\.html)?$|^(play|open|puzzles)\/`
+const pages = `^(index\.html)?$|^(play|puzzles)\/`
 
 //go:embed static
 var static embed.FS
@@ -51,7 +51,7 @@ func New(dir, programs string) (*Site, error) {
 }
 
 // Write writes the site with some tables, and returns the number of bytes that a browser loads first. After an
-// error, it leaves nothing in the directory.
+// error, it removes the directory.
 func (s *Site) Write(tables []*remote.Table) (size int, err error) {
 	for i, t := range tables {
 		t.Dir = fmt.Sprintf("tables/%d", i)
@@ -64,7 +64,7 @@ func (s *Site) Write(tables []*remote.Table) (size int, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.clear())
+			err = errors.Join(err, system.WhileShared(func() error { return os.RemoveAll(s.dir) }))
 		}
 	}()
 	for _, t := range tables {
@@ -94,15 +94,6 @@ func (s *Site) describe(tables []*remote.Table) error {
 	s.files["tables.bin"] = packed.Bytes()
 	s.files["sw.js"] = workerOf(s.files, s.files["sw.js"])
 	return nil
-}
-
-// clear deletes what is in the directory.
-func (s *Site) clear() error {
-	entries, err := os.ReadDir(s.dir)
-	for _, e := range entries {
-		err = errors.Join(err, system.WhileShared(func() error { return os.RemoveAll(filepath.Join(s.dir, e.Name())) }))
-	}
-	return err
 }
 
 // filesOf returns the files of a site, but not the description of the tables.

@@ -40,7 +40,7 @@ func TestWrite(t *testing.T) {
 	name := filepath.Join(data, table.TierFile(1))
 	must.OK(t, os.WriteFile(name, must.Get(os.ReadFile(name))(t)[1:], 0o666))
 	dir, err := write(of)
-	if left := must.Get(os.ReadDir(dir))(t); err == nil || !strings.Contains(err.Error(), "tier-01.pack: changed while it was copied") || len(left) > 0 {
-		t.Errorf("%v, %d files are left", err, len(left))
+	if _, left := os.Stat(dir); err == nil || !strings.Contains(err.Error(), "tier-01.pack: changed while it was copied") || !os.IsNotExist(left) {
+		t.Errorf("%v, then %v", err, left)
 	}
 }

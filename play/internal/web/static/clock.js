@@ -17,14 +17,9 @@ export function set(times) {
 
 export function spent(of) { return used[of] + (of === side ? performance.now() - since : 0); }
 
-// show shows both times, and the time that machines have for a game: limit is "game" and a number of seconds.
-export function show(players, limit) {
-  const [of, seconds] = limit.split(' ');
-  players.forEach((name, i) => {
-    const shown = document.getElementById(`clock${i}`), all = of === 'game' && document.getElementById(`seat${i}`).value !== 'person';
-    shown.textContent = text(spent(i)) + (all ? ` of ${text(1000 * seconds)}` : '');
-    shown.ariaLabel = `Thinking time of ${name}`;
-  });
+// show shows both times.
+export function show(players) {
+  players.forEach((name, i) => Object.assign(document.getElementById(`clock${i}`), { textContent: text(spent(i)), ariaLabel: `Thinking time of ${name}` }));
 }
 
 // text returns a time in minutes and seconds.

@@ -79,16 +79,16 @@ export function put(id, html) {
 
 // listPasses lists the moves that no square of the board means.
 export function listPasses(moves, choose) {
-  const passes = document.getElementById('passes'), names = moves.filter(m => !m.label && !m.squares.length).map(m => m.name);
+  const passes = document.getElementById('passes'), names = moves.filter(m => !m.squares.length).map(m => m.name);
   passes.hidden = !names.length;
   unless('passes', names.join(), () => passes.replaceChildren(...names.map(name => button(capital(name), () => choose(name)))));
 }
 
-// pick takes a click on a square that can mean the moves of these names, after other clicks. If they mean one move, it is played; if no
-// square to click next tells which one it is, they are listed at the square. pick returns the clicks that another one can follow.
-export function pick(moves, clicks, names, square, at, play) {
+// pick takes a click on a square, after other clicks. If they mean one move, it is played; if no square to click next tells which one it
+// is, they are listed at the square. pick returns the clicks that another one can follow.
+export function pick(moves, clicks, at, square, play) {
   if (clicks.includes(at)) return [];
-  const next = meant(moves, [...clicks, at]), longer = clicks.length && next.length, now = longer ? [...clicks, at] : [at], open = longer ? next : moves.filter(m => names.includes(m.name));
+  const longer = [...clicks, at], now = meant(moves, longer).length ? longer : [at], open = meant(moves, now);
   if (one(open, now)) {
     play(open[0].name);
     return now;

@@ -4,19 +4,19 @@ import { asks, draw, replace } from './board.js';
 import * as clock from './clock.js';
 import { edit } from './editor.js';
 import { capital, fetched, listPasses, listSteps, onBoard, pick, put, said, say } from './lists.js';
-import { dueOf, levelOf, saveGame, saveMistakes } from './storage.js';
+import { dueOf, levelOf, playOf, saveGame, saveMistakes } from './storage.js';
 
 const $ = id => document.getElementById(id);
 const base = document.body.dataset.view;
 
 let game = { rival: 'regular', mode: location.hash === '#play' ? 'play' : '' }; // the parameters of a request that describe the game
 let pending = []; // what was done since, for which there is no answer yet
-let view = null, source = null, timer = 0; // view is the last answer
+let view = null, source = null, timer = 0; // the last answer; the events of an analysis or of a review
 let turn = 0, shown = 0; // the numbers of the latest request and of the one whose answer is shown: no earlier answer changes the page
 let played = false, thinking = false; // a move was made on this page; a machine chooses one
 let clicks = []; // the squares that were clicked, while they can mean several moves
 let line = null; // the line on the board: its title, its plies, and how many of them are made
-let reviewing = null; // the events of a review
+let reviewing = false; // the review of the play goes on, in place of the analysis of the position
 const settings = { keys: stored('keys') !== 'off', threats: stored('threats') === 'on' };
 let editing = null; // returns the squares of the board editor, while it is open
 let pressed = false; // a button of the mouse; what it pressed must stay until it is released, or there is no click
@@ -85,14 +85,11 @@ function find(q) {
   ask(new URLSearchParams({ ...game, ...q }));
 }
 
-// whole returns the moves of a game, also those that were taken back, and where it began.
-const whole = ({ from, moves, later }) => [from, moves, later].filter(Boolean).join();
-
 // show shows an answer.
 function show(next, push) {
   const named = new URLSearchParams(location.search), hash = next.game.mode ? '#play' : '';
   next.since = view?.text === next.text ? view.since : performance.now();
-  if (reviewing && whole(game) !== whole(next.game)) endReview();
+  reviewing &&= playOf(game) === playOf(next.game) && !next.game.mode;
   [view, game, shown] = [next, next.game, turn];
   [line, clicks, editing] = [null, [], null];
   $('chooser').hidden = true;
@@ -116,30 +113,29 @@ function follow() {
   const person = game.seats.split(',')[view.turn] === 'person';
   thinking = view.thinking;
   clock.run(view.over || game.later || game.paused || game.practice || !played && person ? -1 : view.turn);
-  if (!view.done) analyse(turn);
+  if (reviewing || !view.done) watch();
   if (thinking) machine(turn);
 }
 
 // ready reports whether the page shows the answer to the latest request, and a person is to move.
 function ready() { return shown === turn && !thinking; }
 
-// analyse follows the analysis of the position.
-function analyse(mine) {
+// watch follows the analysis of the position, or the review of the play.
+function watch() {
   source?.close();
-  const events = source = new EventSource(`${base}/analysis?${query()}`);
-  events.addEventListener('report', e => {
-    if (mine !== turn) return;
+  source = new EventSource(`${base}/${reviewing ? 'review' : 'analysis'}?${query()}`);
+  source.addEventListener('report', e => {
+    if (shown !== turn) return;
     Object.assign(view, JSON.parse(e.data));
     if (!pressed) render();
   });
-  for (const end of ['end', 'error']) events.addEventListener(end, () => events.close());
+  for (const end of ['end', 'error']) source.addEventListener(end, () => reviewing ? stopReview() : source.close());
 }
 
-// machine lets a machine move. It may use a twentieth of what is left of the time for a game.
+// machine lets a machine move.
 async function machine(mine) {
-  const begun = performance.now(), [of, seconds] = $('limit').value.split(' ');
-  const limit = { game: Math.max(10, (1000 * seconds - clock.spent(view.turn)) / 20), move: 1000 * seconds }[of];
-  const next = await latest('', query(['do', 'machine'], ['level', levelOf(game.seats.split(',')[view.turn])], ...limit ? [['limit', Math.round(limit)]] : []));
+  const begun = performance.now();
+  const next = await latest('', query(['do', 'machine'], ['level', levelOf(game.seats.split(',')[view.turn])], ['limit', $('limit').value]));
   if (mine !== turn) return;
   if (!next) {
     thinking = false;
@@ -166,10 +162,10 @@ async function play(name) {
 function press(name) { if (!view.over && !view.practice?.right && (ready() || view.free && !thinking)) play(name); }
 
 // choose plays a move, or takes a click on a square.
-function choose(names, square, at) {
+function choose(name, ...click) {
   if (!ready() || view.over || view.practice?.right) return;
-  if (!square) return play(names[0]);
-  clicks = pick(view.moves, clicks, names, square, at, play);
+  if (name) return play(name);
+  clicks = pick(view.moves, clicks, ...click, play);
   render();
 }
 
@@ -186,7 +182,7 @@ function render() {
   $('analysing').setAttribute('aria-pressed', !game.mode);
   if (!editing) {
     const drawn = { ...(line?.made ? onBoard(view, line) : view), clicks, marks, best: marks ? view.best : view.hint, threats: settings.threats && marks ? view.threats : null };
-    const board = draw(drawn, choose);
+    const board = draw(drawn, (...click) => choose(null, ...click));
     if (line?.made) board.addEventListener('click', closeLine);
     replace($('board'), board);
   }
@@ -195,7 +191,7 @@ function render() {
     $(`name${i}`).textContent = capital(name);
     $(`name${i}`).className = owned ? ['first', 'second'][i] : '';
   });
-  listPasses(line?.made ? [] : view.moves, name => choose([name]));
+  listPasses(line?.made ? [] : view.moves, choose);
   $('editor').hidden = !editing;
   $('edit').hidden = !view.look.place;
   $('edit').setAttribute('aria-expanded', editing !== null);
@@ -220,7 +216,7 @@ function render() {
   renderClocks();
 }
 
-function renderClocks() { if (view) clock.show(view.players, $('limit').value); }
+function renderClocks() { if (view) clock.show(view.players); }
 
 // showLine shows a line that the server plays: these moves and, if best is set, best play after them.
 async function showLine(title, names, made, ...best) {
@@ -256,8 +252,8 @@ async function refute(made, name) {
 let reviewed = null; // the play of the last review by search
 function renderReview() {
   $('review').hidden = !view.open && !reviewing;
-  $('practise').hidden = reviewing !== null || !view.practise;
-  $('review').textContent = reviewing ? 'Stop' : reviewed === whole(game) ? 'Search longer' : 'Review by search';
+  $('practise').hidden = reviewing || !view.practise;
+  $('review').textContent = reviewing ? 'Stop' : reviewed === playOf(game) ? 'Search longer' : 'Review by search';
   $('judged').textContent = view.judged;
 }
 
@@ -265,33 +261,22 @@ $('analysis').addEventListener('click', e => {
   const { go: made, move, refute: name } = e.target.closest('[data-go], [data-move], [data-refute]')?.dataset ?? {};
   if (name) refute(Number(made ?? view.made), name);
   else if (made) go(Number(made));
-  else if (move) choose([move]);
+  else if (move) choose(move);
 });
 
 // The server finds the values of all positions of the play.
 on('review', () => {
   if (reviewing) return stopReview();
-  source?.close(); // its search would slow the review down
-  const events = reviewing = new EventSource(`${base}/review?${query()}`);
-  reviewed = whole(game);
+  reviewing = true;
+  reviewed = playOf(game);
   renderReview();
-  events.addEventListener('review', e => {
-    if (shown !== turn || editing || view.practice) return;
-    Object.assign(view, JSON.parse(e.data));
-    if (!pressed) render();
-  });
-  for (const end of ['end', 'error']) events.addEventListener(end, stopReview);
+  watch();
 });
 
 // stopReview ends a review and shows what it has found.
 function stopReview() {
-  endReview();
-  if (shown === turn && !editing) act().then(() => saveMistakes(view)); // otherwise the next answer has it
-}
-
-function endReview() {
-  reviewing.close();
-  reviewing = null;
+  reviewing = false;
+  act().then(() => saveMistakes(view));
 }
 
 function renderPractice({ asked, over, right, wrong }) {
@@ -378,7 +363,7 @@ for (const [id, ...actions] of [['restart', 'new'], ['again', 'play', 'new']]) {
     act(...actions);
   });
 }
-on('best', () => { if (view.best) choose([view.best]); });
+on('best', () => { if (view.best) choose(view.best); });
 on('resign', async () => { if (ready() && await act('resign')) $('why').focus(); });
 on('pause', () => act(view.waits ? 'resume' : 'pause'));
 for (const id of Object.keys(settings)) {
@@ -388,7 +373,6 @@ for (const id of Object.keys(settings)) {
     render();
   });
 }
-on('random', () => find({ random: 1 }));
 if ($('drawn')) on('drawn', e => find({ random: 1, ...Object.fromEntries(new FormData(e.target)) }), 'submit');
 on('edit', () => {
   if (editing) return act();
@@ -405,12 +389,6 @@ on('editor', () => find({ board: editing(), turn: $('editturn').value }), 'submi
 on('back', () => stepTo(line.made - 1));
 on('forward', () => stepTo((line?.made ?? 0) + 1));
 on('close', closeLine);
-on('share', async () => {
-  try {
-    await navigator.clipboard.writeText(location.href);
-    say('The link is copied.');
-  } catch { say(location.href); }
-});
 on('typed', () => {
   const name = $('move').value.trim();
   if (view?.moves.some(m => m.name === name)) {

@@ -42,9 +42,9 @@ function pickDay(name) {
   return pose({ date: day(), grade }, `${game} ${day()} ${grade}`);
 }
 
-function choose(names, square, at) {
+function choose(...click) {
   if (current.solved) return;
-  clicks = pick(current.view.moves, clicks, names, square, at, answer);
+  clicks = pick(current.view.moves, clicks, ...click, answer);
   render();
 }
 

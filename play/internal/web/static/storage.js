@@ -87,9 +87,10 @@ export function day(after = 0, time = Date.now()) {
   return new Date(Date.UTC(d.getFullYear(), d.getMonth(), d.getDate() + after)).toISOString().slice(0, 10);
 }
 
-// playOf returns the query of a play, or of its moves up to a ply.
-export function playOf({ from, moves = '' }, made) {
-  return new URLSearchParams({ ...(from && { from }), moves: moves.split(',').slice(0, made).join() }).toString();
+// playOf returns the query of the play of a game, with the moves that were taken back, or of its moves up to a ply.
+export function playOf({ from, moves, later }, made) {
+  const all = [moves, later].filter(Boolean).join().split(',');
+  return new URLSearchParams({ ...(from && { from }), moves: all.slice(0, made).join() }).toString();
 }
 
 const wrong = () => ({ step: 0, due: day(steps[0]) });
@@ -144,12 +145,8 @@ export function saveGame(view) {
   return was === is ? '' : ` The level that adapts ${is > was ? 'rises' : 'falls'} to ${now}.`;
 }
 
-// whole returns the play of a game, with the moves that were taken back.
-const whole = ({ from, moves, later }) => ({ from, moves: [moves, later].filter(Boolean).join() });
-
 // saveMistakes saves the mistakes of a view, if its play is a game that is saved.
-export function saveMistakes({ game: begun, mistakes: found }) {
-  const play = whole(begun);
+export function saveMistakes({ game: play, mistakes: found }) {
   change(({ games, mistakes }) => {
     const side = games.findLast(g => g.game === game && g.play === playOf(play))?.side;
     found.filter(([, of]) => of === side).slice(0, most).forEach(([ply]) => { mistakes[`${game}?${playOf(play, ply)}`] ??= wrong(); });
@@ -157,7 +154,7 @@ export function saveMistakes({ game: begun, mistakes: found }) {
 }
 
 // dueOf returns the day on which the first of the mistakes of a view comes again.
-export function dueOf({ game: begun, mistakes: found }) {
-  const play = whole(begun), { mistakes } = load();
+export function dueOf({ game: play, mistakes: found }) {
+  const { mistakes } = load();
   return found.map(([ply]) => mistakes[`${game}?${playOf(play, ply)}`]?.due).filter(Boolean).sort()[0];
 }

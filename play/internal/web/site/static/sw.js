@@ -47,9 +47,12 @@ async function unpacked(name, type) {
 const patience = 10_000; // milliseconds until the server must have answered, and until it is asked again after a failure
 let trouble = '', failed = -Infinity; // the last failure and its time
 
-// fetchPart fetches the bytes from offset from to offset to of a file of a table, and keeps them for a time without the server.
+// fetchPart passes what partOf returns to a function of the program, or the text of its error.
+self.fetchPart = (name, from, to, size, take) => partOf(name, from, to, size).then(take, error => take(error.message));
+
+// partOf fetches the bytes from offset from to offset to of a file of a table, and keeps them for a time without the server.
 // It reads nothing else that a server sends.
-self.fetchPart = async (name, from, to, size) => {
+async function partOf(name, from, to, size) {
   const part = `${from}-${to - 1}`, kept = await caches.open(cacheName), key = `${name}?VERSION&${part}`;
   const known = await kept.match(key);
   if (known) return new Uint8Array(await known.arrayBuffer());
@@ -69,7 +72,7 @@ self.fetchPart = async (name, from, to, size) => {
   }
   failed = Date.now();
   throw new Error(trouble);
-};
+}
 
 // start starts the program. If it ends, the next request starts it again.
 async function start() {

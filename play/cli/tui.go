@@ -57,7 +57,6 @@ func tuiFlags() []cli.Flag {
 		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		&cli.BoolFlag{Name: "fresh", Usage: "ignore the game that was kept"},
 		datadir.Flag(),
-		bookFlag(),
 	}, searchFlags(byDefault)...)
 }
 
@@ -89,14 +88,7 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	case kind.Name == "":
 		return command.Usagef("%s; expected a game: %s", cmp.Or(o.Notice, c.String("data")+" has no table"), strings.Join(command.Names(c.Command.Subcommands), ", "))
 	}
-	if o.Book, err = bookOf(c, games); err != nil {
-		return err
-	}
-	if o.Book == nil {
-		o.Book = book.Embedded(o.Game)
-	} else if o.Book.Game().Spec() != o.Game.Spec() {
-		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
-	}
+	o.Book = book.Embedded(o.Game)
 	o.Kept = keptFile(o.Game.Spec())
 	in, out, ok := terminal(c)
 	switch {

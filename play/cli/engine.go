@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -66,14 +65,10 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if l.seeded && !spec.seeded {
-		spec.seed, spec.seeded = l.seed, true
-	}
 	e := &engine{ctx: ctx, games: games}
 	e.sit = func(g game.Game) (player.Player, time.Duration, error) {
-		if l.g = g; !spec.seeded {
-			spec.seed = rand.Uint64()
-		}
+		l.g, spec.seed = g, l.seed
+		l.seed++ // another one for the next game
 		p, err := l.make(ctx, spec)
 		return p, l.limit(spec), err
 	}

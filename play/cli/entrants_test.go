@@ -18,9 +18,9 @@ func TestParseEntrant(t *testing.T) {
 		{"table", "table"},
 		{"table:my data:1", "table my data:1"},
 		{"machine", "machine"},
-		{"machine:time=200ms", "machine 200ms a move"},
-		{"machine:depth=6", "machine 6 moves ahead"},
-		{"machine:level=club", "machine club"},
+		{"machine:time=200ms", "machine 0 200ms"},
+		{"machine:depth=6", "machine 6 0s"},
+		{"machine:level=club", "machine club4 0s"},
 		{"program:python3 a.py, b:c", "program python3 a.py, b:c"},
 
 		{"", `player "": expected ` + entrantForms},
@@ -44,7 +44,7 @@ func TestParseEntrant(t *testing.T) {
 			got += " " + s.rest
 		}
 		if s.level != (player.Level{}) {
-			got += " " + s.level.Words()
+			got += fmt.Sprint(" ", s.level.Name, s.level.Depth, s.level.Time)
 		}
 		if err != nil {
 			got = err.Error()

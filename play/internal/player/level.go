@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -41,52 +39,11 @@ func Levels() []Level {
 	}
 }
 
-// String returns the level as a command line names a player, e.g. machine:level=club.
-func (l Level) String() string {
-	switch {
-	case l.Random == 1:
-		return "random"
-	case l.Name != "":
-		return "machine:level=" + l.Name
-	case l.Depth > 0:
-		return fmt.Sprintf("machine:depth=%d", l.Depth)
-	case l.Time > 0:
-		return fmt.Sprintf("machine:time=%v", l.Time)
-	}
-	return "machine"
-}
-
-// Words returns the level in words: "club", "1s a move", "4 moves ahead".
-func (l Level) Words() string {
-	switch {
-	case l.Name != "":
-		return l.Name
-	case l.Depth > 0:
-		return numfmt.Count(l.Depth, "move") + " ahead"
-	}
-	return fmt.Sprintf("%v a move", l.Time)
-}
+// String returns a level with a name as a command line names a player: machine:level=club.
+func (l Level) String() string { return "machine:level=" + l.Name }
 
 // Opponents returns the levels, after one that plays at random.
 func Opponents() []Level { return append([]Level{{Name: "random", Random: 1}}, Levels()...) }
-
-// OpponentsWith returns Opponents and the index of a level, which stands before the last one if it is none of them.
-func OpponentsWith(own Level) (all []Level, at int) {
-	all = Opponents()
-	if at = slices.Index(all, own); at < 0 {
-		at = len(all) - 1
-		all = slices.Insert(all, at, own)
-	}
-	return all, at
-}
-
-// Usual returns the level of a machine if none is given: the best with a table, or a search of a second.
-func Usual(table bool) Level {
-	if table {
-		return Strongest()
-	}
-	return Level{Time: time.Second}
-}
 
 // HintTime is the time of a search for a hint, by the Strongest level.
 const HintTime = time.Second

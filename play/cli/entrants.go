@@ -25,6 +25,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // entrantForms lists the forms of an entrant, for errors.
@@ -381,16 +382,17 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "table":
 		return l.table(s.rest)
 	}
-	if s.level.Perfect {
-		if t, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
-			return player.NewLevel(s.level, t, nil, player.Searching(l.g, l.options), s.seed), err
-		}
-	}
 	searcher, err := search.New(l.g, l.options)
 	if err != nil {
 		return nil, err
 	}
-	return player.NewLevel(s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
+	var t *table.Table
+	if s.level.Perfect {
+		if t, err = l.data.tableOf(l.g, l.notices); err != nil {
+			return nil, err
+		}
+	}
+	return player.NewLevel(s.level, t, book.Embedded(l.g), searcher.Search, s.seed), nil
 }
 
 // table returns a player that uses the table in a directory; in --data if dir is "".

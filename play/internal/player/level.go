@@ -1,8 +1,6 @@
 package player
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -68,43 +66,10 @@ func ParseLevel(name string) (Level, error) {
 
 // NewLevel makes a player of a level that searches by s. If the level is Perfect, it plays from the table t or, where that
 // fails, from the book b, each of which may be nil. Close closes t. The same seed gives the same choices.
-func NewLevel(l Level, t *table.Table, b *book.Book, s Search, seed uint64) Player {
-	if !l.Perfect {
-		t, b = nil, nil
+func NewLevel(l Level, t *table.Table, b *book.Book, s Search, seed uint64) *Machine {
+	m := &Machine{search: s, limit: search.Limit{Depth: l.Depth, Time: l.Time}, random: NewRandom(seed), share: l.Random}
+	if l.Perfect {
+		m.table, m.book = t, b
 	}
-	return &leveled{&Machine{s, search.Limit{Depth: l.Depth, Time: l.Time}}, t, b, NewRandom(seed), l.Random}
-}
-
-// leveled is a Machine that plays from a table or a book, or makes some of its moves at random.
-type leveled struct {
-	*Machine
-	table  *table.Table
-	book   *book.Book
-	random *Random
-	share  float64
-}
-
-// Move returns a random move, the move of the table or the book, or that of the Machine.
-func (l *leveled) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
-	if l.random.rand.Float64() < l.share {
-		return l.random.Move(ctx, h, limit)
-	}
-	if l.table != nil {
-		if choices, err := l.table.Choices(h.Position()); err == nil && len(choices) > 0 {
-			return choices[0].Name, nil
-		}
-	}
-	if best, _, _ := l.book.Best(h.Position()); best.Name != "" {
-		return best.Name, nil
-	}
-	return l.Machine.Move(ctx, h, limit)
-}
-
-// Close closes the Machine and the table.
-func (l *leveled) Close() error {
-	err := l.Machine.Close()
-	if l.table != nil {
-		err = errors.Join(err, l.table.Close())
-	}
-	return err
+	return m
 }

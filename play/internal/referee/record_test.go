@@ -3,7 +3,6 @@ package referee_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,17 +30,13 @@ func written(t testing.TB, games ...referee.Played) string {
 
 // read returns the games of a file, up to the first error.
 func read(text string) (games []referee.Played, err error) {
-	r := referee.NewReader(strings.NewReader(text), "file", all.Kinds().Parse)
-	for {
-		p, err := r.Next()
-		if err == io.EOF {
-			return games, nil
-		}
+	for p, err := range referee.Games(strings.NewReader(text), "file", all.Kinds().Parse) {
 		if err != nil {
 			return games, err
 		}
 		games = append(games, p)
 	}
+	return games, nil
 }
 
 // show describes games whole.

@@ -165,7 +165,7 @@ func TestAppendTo(t *testing.T) {
 		t.Error(games)
 	}
 	one := written(t, samples(t)[0])
-	for text, want := range map[string]string{"hello\n": ":1: expected a line of JSON", "\n": "the file has no games", one + one[:20]: ":2: expected a line of JSON", strings.TrimSuffix(one, "\n"): ""} {
+	for text, want := range map[string]string{"hello\n": ":1: expected a line of JSON", "hello\n" + one: ":1: expected a line of JSON", "\n": "the file has no games", one + one[:20]: ":2: expected a line of JSON", strings.TrimSuffix(one, "\n"): ""} {
 		must.OK(t, os.WriteFile(name, []byte(text), 0o666))
 		if _, err := referee.LastOf(name, parse); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -438,14 +438,9 @@ func (r Report) Order(g game.Game) []int {
 	return order
 }
 
-// MistakeOf returns what the player who moves had before a move, and has after it, by the values of the two positions. wrong is
-// false if the move kept the result, or a value is not known.
-func MistakeOf(g game.Game, before game.Position, was, after Worth) (from, to game.Result, wrong bool) {
-	if !was.Known || !after.Known {
-		return 0, 0, false
-	}
-	from, to = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
-	return from, to, Worse(to, from)
+// IsMistake reports whether a move at p is known to give a result away, by the values of p and of the position after it.
+func IsMistake(g game.Game, p game.Position, before, after Worth) bool {
+	return before.Known && after.Known && Worse(ResultOf(g, p, g.Values().Before(after.Value)), ResultOf(g, p, before.Value))
 }
 
 // Worse reports whether a player prefers the result b to a.

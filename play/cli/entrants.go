@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -292,25 +291,17 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, err error)
 
 // askNames asks the programs that have no name for the one that they give themselves.
 func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
-	const atOnce = 4 // programs that run at the same time
-	var asking sync.WaitGroup
-	slots := make(chan bool, atOnce)
 	for i, s := range specs {
 		if s.name == "" && s.kind == "program" {
-			asking.Go(func() {
-				slots <- true
-				defer func() { <-slots }()
-				name, err := l.nameOf(ctx, s)
-				if err != nil { // it may start the next time; then its name must not be another one's
-					name, _ = l.nameOf(ctx, s)
-				}
-				if checkName(name) == nil {
-					specs[i].own = name
-				}
-			})
+			name, err := l.nameOf(ctx, s)
+			if err != nil { // it may start the next time; then its name must not be another one's
+				name, _ = l.nameOf(ctx, s)
+			}
+			if checkName(name) == nil {
+				specs[i].own = name
+			}
 		}
 	}
-	asking.Wait()
 }
 
 // nameOf returns the name that a program gives itself, "" if none.

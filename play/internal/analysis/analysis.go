@@ -384,19 +384,6 @@ func (z *Analyzer) AllValues(ctx context.Context, p game.Position, limit time.Du
 	return r, err
 }
 
-// LookUp returns the report of a position from the table; if that fails, Table is false, and
-// Trouble is the reason.
-func (z *Analyzer) LookUp(p game.Position) Report {
-	r := z.Begin(p)
-	if r.Done {
-		return r
-	}
-	if err := z.lookUp(context.Background(), &r); err != nil {
-		r = Report{Position: p, Best: -1, next: -1, Moves: r.Moves, Trouble: err.Error()}
-	}
-	return r
-}
-
 // Order returns the indices of the moves, the best first as far as is known: the best move of the
 // report, with which its line begins; then proven wins, evaluations that are not negative, ties,
 // draws, negative evaluations and losses; at the end moves of which nothing is known.

@@ -193,7 +193,7 @@ func TestDrawnLine(t *testing.T) {
 	tab := solved.Table(t, g)
 	for _, board := range []string{"-.../...|/....", "..../-..|/...."} {
 		at := must.Get(g.Parse(board))(t)
-		found, seen := New(g, tab, nil, search.Options{}).LookUp(at), make(map[game.Position]bool)
+		found, seen := must.Get(New(g, tab, nil, search.Options{}).Assess(t.Context(), at, 0))(t), make(map[game.Position]bool)
 		for i, name := range found.Line {
 			if v, _, err := tab.Lookup(at); err != nil || v != 0 || seen[at] {
 				t.Fatalf("%s: %v, move %d: value %v, %v, repeated: %v", board, found.Line, i+1, v, err, seen[at])
@@ -396,7 +396,7 @@ func TestSummary(t *testing.T) {
 		for _, name := range strings.Fields(moves) {
 			must.OK(t, h.Play(name))
 		}
-		r := z.LookUp(h.Position())
+		r := must.Get(z.Assess(t.Context(), h.Position(), 0))(t)
 		if got := r.Summary(g); got != want {
 			t.Errorf("after %s: %q, want %q", moves, got, want)
 		}

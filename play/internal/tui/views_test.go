@@ -122,7 +122,7 @@ func TestViews(t *testing.T) {
 			keys(t, m, name)
 			p.do(t, "move "+name)
 		}
-		task, verdict := s.Asked(z.LookUp(h.Position()))
+		task, verdict := s.Asked(must.Get(z.Assess(t.Context(), h.Position(), 0))(t))
 		expect(t, m, task)
 		expect(t, m, verdict)
 		want.WriteString(cmp.Or(verdict, task) + "\n")
@@ -130,7 +130,7 @@ func TestViews(t *testing.T) {
 			t.Errorf("the page says %q, want %q, %q", got, task, verdict)
 		}
 	}
-	s.Next(z.LookUp(h.Position()))
+	s.Next(must.Get(z.Assess(t.Context(), h.Position(), 0))(t))
 	task, _ := s.Asked(analysis.Report{})
 	want.WriteString(task + "\n")
 	if got := lineMode(t, z, typed.String()); got != want.String() {

@@ -170,7 +170,7 @@ func TestLongExternal(t *testing.T) {
 	solved.SameText(t, store.Local{}, filepath.Join(dir, "3x3"), filepath.Join(dir, "connectn--width3--height3--connect3-inline"))
 	// Its programs know its games and no others.
 	for words, want := range map[string]string{
-		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, book, completion, nim, connectn, connect4, fourinarow`,
+		"bin/play quickcross random random":               `play: unknown command or game "quickcross", expected tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, completion, nim, connectn, connect4, fourinarow`,
 		"bin/driver solve quickcross":                     `driver: unknown game "quickcross", expected nim, connectn, connect4, fourinarow`,
 		"bin/mapper possible --game quickcross":           `mapper: unknown game "quickcross"`,
 		"bin/mapper possible --stones 20":                 "mapper: nim: missing --last (or treereduce_last in the environment)",

@@ -50,7 +50,7 @@ func TestLongClassroom(t *testing.T) {
 	var roster strings.Builder
 	for depth := 1; depth <= 10; depth++ {
 		// An engine that knows time_left would search less deeply on a busy machine.
-		fmt.Fprintf(&roster, "depth %d,\"%s engine connectn machine:depth=%d,threads=1,memory=1M | sed -u s/time_left/_/\"\n", depth, must.Get(exec.LookPath("play"))(t), depth)
+		fmt.Fprintf(&roster, "depth %d,\"%s engine connectn --threads 1 --memory 1M machine:depth=%d | sed -u s/time_left/_/\"\n", depth, must.Get(exec.LookPath("play"))(t), depth)
 	}
 	for name, text := range badPrograms {
 		file := strings.ReplaceAll(name, " ", "-") + ".sh"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -66,14 +65,10 @@ func playEngine(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	if err != nil {
 		return err
 	}
-	if l.seeded && !spec.seeded {
-		spec.seed, spec.seeded = l.seed, true
-	}
 	e := &engine{ctx: ctx, games: games}
 	e.sit = func(g game.Game) (player.Player, time.Duration, error) {
-		if l.g = g; !spec.seeded {
-			spec.seed = rand.Uint64()
-		}
+		l.g, spec.seed = g, l.seed
+		l.seed++ // another one for the next game
 		p, err := l.make(ctx, spec)
 		return p, l.limit(spec), err
 	}
@@ -133,7 +128,9 @@ func (e *engine) frame() *gtp.Engine {
 		return "", nil
 	})
 	f.Handle("time_left", 2, 3, "a side, seconds, and a number of moves", e.timeLeft)
-	f.Handle("showboard", 0, 0, "no argument", func([]string) (string, error) { return "\n" + e.board(), nil })
+	f.Handle("showboard", 0, 0, "no argument", func([]string) (string, error) {
+		return "\n" + e.h.Game().Picture(e.h.Position()).String(), nil
+	})
 	return f
 }
 
@@ -150,22 +147,6 @@ func (e *engine) game(args []string) (string, error) {
 		return "", err
 	}
 	return "", e.take(g)
-}
-
-// board returns the board, and the player to move or the result.
-func (e *engine) board() string {
-	g := e.h.Game()
-	text := g.Picture(e.h.Position()).String()
-	if o, ok := e.h.Finished(); ok {
-		switch vs := g.Values(); {
-		case vs.Puzzle:
-			return text + vs.Word(o)
-		case o == game.Tie:
-			return text + "tie"
-		}
-		return text + player.Side(o.Winner()) + " has won"
-	}
-	return text + player.Side(e.h.Turn()) + " to move"
 }
 
 // turn checks that it is the turn of a side.

@@ -56,22 +56,35 @@ func TestEngineTime(t *testing.T) {
 	}
 }
 
+// TestEngineSeed checks that the same seed gives the same moves, and other ones in the next game.
+func TestEngineSeed(t *testing.T) {
+	const game = "game connectn width=7 height=6 connect=4\ngenmove first\ngenmove second\ngenmove first\ngenmove second\ngenmove first\n"
+	play := func(seed string) string {
+		_, out, _ := runLine(some(), "engine connectn --seed "+seed+" random", game+game)
+		return out
+	}
+	one := play("1")
+	if first, next := one[:len(one)/2], one[len(one)/2:]; one != play("1") || one == play("5") || first == next {
+		t.Error(one)
+	}
+}
+
 // TestEngineNoTime checks that an engine with no time left moves immediately, on a board that
 // takes a minute to solve.
 func TestEngineNoTime(t *testing.T) {
-	for _, player := range []string{"", "machine:threads=2"} {
+	for _, flags := range []string{"", "--threads 2"} {
 		done := make(chan string, 1)
 		go func() {
-			_, out, _ := runLine(some(), "engine connectn --width 7 --height 6 --connect 4 "+player, "time_left first 0 1\ngenmove first\n")
+			_, out, _ := runLine(some(), "engine connectn --width 7 --height 6 --connect 4 "+flags, "time_left first 0 1\ngenmove first\n")
 			done <- out
 		}()
 		select {
 		case out := <-done:
 			if !regexp.MustCompile(`^=\n\n= [0-6]\n\n$`).MatchString(out) {
-				t.Errorf("%q: answered %q", player, out)
+				t.Errorf("%q: answered %q", flags, out)
 			}
 		case <-time.After(time.Minute):
-			t.Fatalf("%q: no move after a minute", player)
+			t.Fatalf("%q: no move after a minute", flags)
 		}
 	}
 }

@@ -8,10 +8,8 @@ import (
 	"io"
 	"log"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -21,16 +19,16 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/sandbox"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // entrantForms lists the forms of an entrant, for errors.
-const entrantForms = "human, random[:seed=N], table[:DIRECTORY], machine[:time=200ms|depth=6|level=club,memory=64M,threads=1] or program:COMMAND"
+const entrantForms = "human, random, table[:DIRECTORY], machine[:time=200ms|depth=6|level=club] or program:COMMAND"
 
 // entrantHelp explains the words of a command line that name players.
 const entrantHelp = aPlayerIs + "   human                    enters moves at the terminal\n" + programHelp +
@@ -39,13 +37,12 @@ const entrantHelp = aPlayerIs + "   human                    enters moves at the
 // aPlayerIs and programHelp are the parts of entrantHelp before and after the human.
 const (
 	aPlayerIs   = "A PLAYER is one of\n\n"
-	programHelp = "   random[:seed=N]          plays random moves\n" +
+	programHelp = "   random                   plays random moves\n" +
 		"   table[:DIRECTORY]        looks up a solved game; default directory: --data\n" +
-		"   machine[:OPTION,OPTION]  searches: time=200ms per move, or depth=6 moves\n" +
+		"   machine[:OPTION]         searches: time=200ms per move, or depth=6 moves\n" +
 		"                            ahead (fewer if its time ends), or plays at a\n" +
 		"                            level=beginner, novice, casual, regular, club,\n" +
-		"                            strong, expert, master, grandmaster or perfect;\n" +
-		"                            memory=64M, threads=1\n" +
+		"                            strong, expert, master, grandmaster or perfect\n" +
 		"   program:COMMAND          uses the protocol of docs/play/engines.md; sh\n" +
 		"                            runs COMMAND: 'program:python3 engine.py'\n\n"
 )
@@ -57,18 +54,15 @@ func countError(want string, found int) error {
 
 // An entrantSpec is a player as described on a command line.
 type entrantSpec struct {
-	name    string       // "": none is given
-	own     string       // the name that the program gives itself
-	text    string       // the complete word, without the name
-	kind    string       // human, random, table, machine or program
-	rest    string       // the directory, "" if none is given; or the command
-	dir     string       // where the command runs; "": here
-	level   player.Level // of a machine
-	memory  int64
-	threads int
-	seed    uint64
-	seeded  bool
-	log     func(stderr []byte) // keeps what the program writes to stderr; may be nil
+	name  string       // "": none is given
+	own   string       // the name that the program gives itself
+	text  string       // the complete word, without the name
+	kind  string       // human, random, table, machine or program
+	rest  string       // the directory, "" if none is given; or the command
+	dir   string       // where the command runs; "": here
+	level player.Level // of a machine
+	seed  uint64
+	log   func(stderr []byte) // keeps what the program writes to stderr; may be nil
 }
 
 // maxName is the maximum number of characters of a name.
@@ -105,14 +99,14 @@ func parseEntrant(text string) (s entrantSpec, err error) {
 	switch {
 	case more && rest == "":
 		err = errors.New("expected something after the colon")
-	case kind == "human" && !more:
+	case (kind == "human" || kind == "random") && !more:
 	case kind == "table":
 		s.rest = rest
 	case kind == "program" && more:
 		s.rest = rest
-	case kind == "random" || kind == "machine":
+	case kind == "machine":
 		if more {
-			err = s.options(rest)
+			s.level, err = levelOf(rest)
 		}
 	default:
 		err = errors.New("expected " + entrantForms)
@@ -123,52 +117,24 @@ func parseEntrant(text string) (s entrantSpec, err error) {
 	return s, nil
 }
 
-// options parses NAME=VALUE,NAME=VALUE.
-func (s *entrantSpec) options(list string) error {
-	known := []string{"time", "depth", "level", "memory", "threads"}
-	if s.kind == "random" {
-		known = []string{"seed"}
-	}
-	for option := range strings.SplitSeq(list, ",") {
-		name, value, _ := strings.Cut(option, "=")
-		if !slices.Contains(known, name) {
-			return fmt.Errorf("option %q: expected %s", option, strings.Join(known, "=…, ")+"=…")
-		}
-		if err := s.set(name, value); err != nil {
-			return fmt.Errorf("option %q: %w", option, err)
-		}
-	}
-	return nil
-}
-
-// set parses the value of an option.
-func (s *entrantSpec) set(name, value string) (err error) {
-	switch {
-	case s.level != (player.Level{}) && (name == "time" || name == "depth" || name == "level"):
-		err = errors.New("time, depth and level exclude each other")
-	case name == "seed":
-		if s.seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-			err = errors.New("expected an integer of 0 or more")
-		}
-		s.seeded = true
-	case name == "time":
-		if s.level.Time, err = time.ParseDuration(value); err == nil && s.level.Time <= 0 {
+// levelOf parses the option of a machine: time=200ms, depth=6 or level=club.
+func levelOf(option string) (l player.Level, err error) {
+	switch name, value, _ := strings.Cut(option, "="); name {
+	case "time":
+		if l.Time, err = time.ParseDuration(value); err == nil && l.Time <= 0 {
 			err = errors.New("expected more than 0")
 		}
-	case name == "depth":
-		s.level.Depth, err = wholeFrom(1, value)
-	case name == "level":
-		s.level, err = player.ParseLevel(value)
-	case name == "memory":
-		if s.memory, err = numfmt.ParseSize(value); err == nil && s.memory == 0 {
-			err = errors.New("expected more than 0")
-		}
-	case name == "threads":
-		if s.threads, err = wholeFrom(1, value); err == nil {
-			err = checkThreads(s.threads)
-		}
+	case "depth":
+		l.Depth, err = wholeFrom(1, value)
+	case "level":
+		l, err = player.ParseLevel(value)
+	default:
+		err = errors.New("expected time=…, depth=… or level=…")
 	}
-	return err
+	if err != nil {
+		return l, fmt.Errorf("option %q: %w", option, err)
+	}
+	return l, nil
 }
 
 // wholeFrom parses a number of least or more.
@@ -309,9 +275,7 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, err error)
 		own[s.own]++
 	}
 	for i, s := range specs {
-		if !s.seeded {
-			s.seed = l.seed + uint64(i) + 1
-		}
+		s.seed = l.seed + uint64(i) + 1
 		if s.own != "" && own[s.own] == 1 && !taken[s.own] {
 			names[i] = s.own
 		}
@@ -327,25 +291,17 @@ func (l *lobby) entrants(specs []entrantSpec) (all []referee.Entrant, err error)
 
 // askNames asks the programs that have no name for the one that they give themselves.
 func (l *lobby) askNames(ctx context.Context, specs []entrantSpec) {
-	const atOnce = 4 // programs that run at the same time
-	var asking sync.WaitGroup
-	slots := make(chan bool, atOnce)
 	for i, s := range specs {
 		if s.name == "" && s.kind == "program" {
-			asking.Go(func() {
-				slots <- true
-				defer func() { <-slots }()
-				name, err := l.nameOf(ctx, s)
-				if err != nil { // it may start the next time; then its name must not be another one's
-					name, _ = l.nameOf(ctx, s)
-				}
-				if checkName(name) == nil {
-					specs[i].own = name
-				}
-			})
+			name, err := l.nameOf(ctx, s)
+			if err != nil { // it may start the next time; then its name must not be another one's
+				name, _ = l.nameOf(ctx, s)
+			}
+			if checkName(name) == nil {
+				specs[i].own = name
+			}
 		}
 	}
-	asking.Wait()
 }
 
 // nameOf returns the name that a program gives itself, "" if none.
@@ -417,23 +373,17 @@ func (l *lobby) make(ctx context.Context, s entrantSpec) (player.Player, error) 
 	case "table":
 		return l.table(s.rest)
 	}
-	o := l.options
-	if s.memory > 0 {
-		o.Memory = s.memory
-	}
-	if s.threads > 0 {
-		o.Threads = s.threads
-	}
-	if s.level.Perfect {
-		if t, err := l.data.tableOf(l.g, l.notices); t != nil || err != nil {
-			return player.NewLevel(s.level, t, nil, player.Searching(l.g, o), s.seed), err
-		}
-	}
-	searcher, err := search.New(l.g, o)
+	searcher, err := search.New(l.g, l.options)
 	if err != nil {
 		return nil, err
 	}
-	return player.NewLevel(s.level, nil, book.Embedded(l.g), searcher.Search, s.seed), nil
+	var t *table.Table
+	if s.level.Perfect {
+		if t, err = l.data.tableOf(l.g, l.notices); err != nil {
+			return nil, err
+		}
+	}
+	return player.NewLevel(s.level, t, book.Embedded(l.g), searcher.Search, s.seed), nil
 }
 
 // table returns a player that uses the table in a directory; in --data if dir is "".

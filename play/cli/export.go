@@ -20,7 +20,7 @@ import (
 
 // exportWeb implements play web --export: it writes the pages as static files, with the tables of --data.
 func exportWeb(c *cli.Context, games game.Kinds, dir string) error {
-	for _, name := range []string{"book", "listen", "open", "host", "allow-origin", "searches", "memory"} {
+	for _, name := range []string{"listen", "open", "host", "allow-origin", "searches", "memory"} {
 		if c.IsSet(name) {
 			return fmt.Errorf("--%s: the site of --export has no server: leave this flag out", name)
 		}

@@ -129,14 +129,11 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 		}
 	}
 	if by == bySearch {
-		o, err := searchOptions(c)
-		if err != nil {
-			return nil, err
-		}
 		if err := cmp.Or(command.AtLeast(c, 1, "depth"), command.Positive(c, "time")); err != nil {
 			return nil, err
 		}
-		return searchFinder(g, o, search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")})
+		s, err := searcherOf(c, g)
+		return searchFinder(s, book.Embedded(g), search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")}), err
 	}
 	a, ok := g.(game.Layered)
 	if !ok || !game.IsAcyclic(g) {
@@ -182,12 +179,7 @@ func memoFinder(g game.Layered, o memo.Options) (finder, error) {
 }
 
 // searchFinder returns the fast search.
-func searchFinder(g game.Game, o search.Options, limit search.Limit) (finder, error) {
-	s, err := search.New(g, o)
-	if err != nil {
-		return nil, command.Usagef("%w", err)
-	}
-	openings := book.Embedded(g)
+func searchFinder(s *search.Searcher, openings *book.Book, limit search.Limit) finder {
 	return func(ctx context.Context, p game.Position) (f finding, err error) {
 		if line := openings.Line(p); len(line) > 0 {
 			f.value, f.Book = openings.Lookup(p)
@@ -199,7 +191,7 @@ func searchFinder(g game.Game, o search.Options, limit search.Limit) (finder, er
 			return f, err
 		}
 		return findingOf(r), nil
-	}, nil
+	}
 }
 
 // findingOf converts the result of a search.

@@ -64,7 +64,6 @@ func TestFindWinnerRefuses(t *testing.T) {
 		"find-winner connectn --threads 0 1":            "--threads 0: expected 1 to 256",
 		"find-winner connectn --threads 1000000 1":      "--threads 1000000: expected 1 to 256",
 		"match connectn --threads 257 random random":    "--threads 257: expected 1 to 256",
-		"engine connectn machine:threads=1000000":       `player "machine:threads=1000000": option "threads=1000000": expected 1 to 256`,
 		"find-winner connectn --depth 0 1":              "--depth 0: expected 1 or more",
 		"find-winner connectn --time 0 1":               "--time 0s: expected more than 0",
 		"find-winner connectn 1 --by meo":               `--by "meo": expected plain, memo or search`,

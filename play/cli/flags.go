@@ -53,8 +53,8 @@ func searchOptions(c *cli.Context) (o search.Options, err error) {
 		return o, nil
 	}
 	o.Threads = c.Int("threads")
-	if err := checkThreads(o.Threads); err != nil {
-		return o, command.Usagef("--threads %d: %w", o.Threads, err)
+	if o.Threads < 1 || o.Threads > search.MaxThreads {
+		return o, command.Usagef("--threads %d: expected 1 to %d", o.Threads, search.MaxThreads)
 	}
 	return o, nil
 }
@@ -70,12 +70,4 @@ func searcherOf(c *cli.Context, g game.Game) (*search.Searcher, error) {
 		return nil, command.Usagef("%w", err)
 	}
 	return s, nil
-}
-
-// checkThreads checks that a search can have n threads.
-func checkThreads(n int) error {
-	if n < 1 || n > search.MaxThreads {
-		return fmt.Errorf("expected 1 to %d", search.MaxThreads)
-	}
-	return nil
 }

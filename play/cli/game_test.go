@@ -20,7 +20,7 @@ func TestGameEnds(t *testing.T) {
 		"q\n":                "Who moves first, human or random?\n",
 		"?\nexit\n":          "answer human or random, their first letter, or quit\nWho moves first, human or random?\n",
 		"h\n":                "X to move\n",
-		"h\nresign\nn\n":     "X to move\nrandom wins (resigned) after 0 moves\nPlay again, yes, no, review or practise?\n",
+		"h\nresign\nn\n":     "X to move\nyou have lost after 0 moves: X (you) resigned\nPlay again, yes, no, review or practise?\n",
 		"h\nresign\n":        "\nPlay again, yes, no, review or practise?\n",
 		"h\nresign\nno\nx\n": "\nPlay again, yes, no, review or practise?\n",
 	} {
@@ -29,7 +29,7 @@ func TestGameEnds(t *testing.T) {
 		}
 	}
 	output := runs(t, "connectn --width 2 --height 2 --connect 2 human human", "0\n0\n1\nyes\n1\n")
-	if !strings.Contains(output, "\nhuman wins after 3 moves\n") || strings.Contains(output, "Who moves first") || !strings.HasSuffix(output, " . X\n 0 1\nO to move\n") {
+	if !strings.Contains(output, "\nX has won after 3 moves\n") || strings.Contains(output, "Who moves first") || !strings.HasSuffix(output, " . X\n 0 1\nO to move\n") {
 		t.Error(output)
 	}
 }

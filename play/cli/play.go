@@ -70,7 +70,7 @@ func commands(games game.Kinds) ([]*cli.Command, error) {
 	}
 	list := []*cli.Command{tuiCommand(games), webCommand(games), findWinnerCommand(games), matchCommand(games), tournamentCommand(games), engineCommand(games), replayCommand(games), reviewCommand(games), accuracyCommand(games), trainCommand(games)}
 	if columns := ofColumns(games); len(columns) > 0 {
-		list = append(list, scoreCommand(columns), bookCommand(columns))
+		list = append(list, scoreCommand(columns))
 	}
 	list = append(append(list, command.CompletionCommand("play")), gameCommands(games)...)
 	names := command.Names(list)

@@ -52,9 +52,9 @@ func TestCommands(t *testing.T) {
 		games game.Kinds
 		want  string
 	}{
-		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, book, completion, connectn, quickcross, connect4, fourinarow"},
+		{some()[:2], "tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, completion, connectn, quickcross, connect4, fourinarow"},
 		{some()[1:2], "tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, completion, quickcross"},
-		{game.Kinds{connectn.Kind, {Name: "connect4", Params: mnk.Kind.Params, New: mnk.Kind.New}}, "tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, book, completion, connectn, connect4, fourinarow"},
+		{game.Kinds{connectn.Kind, {Name: "connect4", Params: mnk.Kind.Params, New: mnk.Kind.New}}, "tui, web, find-winner, match, tournament, engine, replay, review, accuracy, train, score, completion, connectn, connect4, fourinarow"},
 	} {
 		if status, _, stderr := runLine(test.games, "", ""); status != 2 || !strings.HasPrefix(stderr, "play: expected a command or game: "+test.want+"\n") {
 			t.Errorf("status %d, %s, want %s", status, stderr, test.want)

@@ -75,23 +75,23 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 	}
 	out := bufio.NewWriter(c.App.Writer)
 	defer out.Flush()
-	r := referee.NewReader(in, name, games.Parse)
-	for n := 1; ; n++ {
-		p, err := r.Next()
-		switch {
-		case ctx.Err() != nil:
-			return command.ErrInterrupted
-		case err == io.EOF && n <= only:
-			return fmt.Errorf("%s: no game %d: the file has %d", name, only, n-1)
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case only > 0 && n != only:
-			continue
+	n := 0
+	for p, err := range referee.Games(in, name, games.Parse) {
+		if n++; ctx.Err() != nil {
+			break
 		}
-		if err := do(ctx, out, n, p); err != nil {
+		if err == nil && (only == 0 || n == only) {
+			err = do(ctx, out, n, p)
+		}
+		if err != nil {
 			return err
 		}
 	}
+	switch {
+	case ctx.Err() != nil:
+		return command.ErrInterrupted
+	case n < only:
+		return fmt.Errorf("%s: no game %d: the file has %d", name, only, n)
+	}
+	return nil
 }

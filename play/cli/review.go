@@ -2,7 +2,6 @@ package play
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -13,7 +12,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/datadir"
-	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/play/internal/analysis"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
@@ -34,7 +32,6 @@ func reviewCommand(games game.Kinds) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "game", Usage: "review only game `N` of the file", DefaultText: "all"},
 			&cli.DurationFlag{Name: "time", Usage: "time of the search of each position", Value: 500 * time.Millisecond},
-			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each game"},
 			datadir.Flag(),
 		}, searchFlags(byDefault)...),
 		Action: func(c *cli.Context) error { return review(c, games) },
@@ -60,9 +57,6 @@ func review(c *cli.Context, games game.Kinds) error {
 		judgments, err := z.Judge(ctx, p.History, p.Opening, c.Duration("time"))
 		if err := command.Stopped(ctx, err); err != nil {
 			return err
-		}
-		if c.Bool("json") {
-			return json.NewEncoder(out).Encode(reviewJSON(n, p, judgments))
 		}
 		printReview(out, n, p, judgments)
 		return nil
@@ -120,36 +114,4 @@ func printReview(out io.Writer, n int, p referee.Played, judgments []analysis.Ju
 	for side, tally := range analysis.Tallies(h, judgments, p.Opening) {
 		fmt.Fprintf(out, "%s: %v\n", who(game.Player(side)), tally)
 	}
-}
-
-// reviewJSON returns a review as JSON.
-func reviewJSON(n int, p referee.Played, judgments []analysis.Judgment) any {
-	g, h := p.History.Game(), p.History
-	plies := []any{}
-	for i, j := range judgments {
-		worth := func(w analysis.Worth) any {
-			if !w.Known {
-				return nil
-			}
-			value := notation.ValueOf(g, h.At(i), w.Value).JSON()
-			if w.Open {
-				value.Remoteness = nil
-			}
-			return value
-		}
-		ply := map[string]any{"player": player.Side(h.Mover(i)), "move": j.Move, "before": worth(j.Before), "after": worth(j.After), "mistake": j.Mistake}
-		if j.Mistake {
-			better := []string{}
-			for _, m := range j.Better {
-				better = append(better, m.Name)
-			}
-			ply["better"], ply["line"], ply["why"] = better, append([]string{}, j.Then.Moves...), j.Then.String()
-		}
-		plies = append(plies, ply)
-	}
-	return struct {
-		referee.Record
-		Review  []any  `json:"review"`
-		Turning string `json:"turning_point"`
-	}{p.Record(n), plies, analysis.TurningPoint(h, judgments, func(side game.Player) string { return player.Who(g, side) })}
 }

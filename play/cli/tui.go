@@ -50,14 +50,10 @@ const defaultPace = 400 * time.Millisecond
 func tuiFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{Name: "you", Usage: "side that you play: first, second, both or none (watch the machine)", DefaultText: "asked"},
-		&cli.DurationFlag{Name: "time", Usage: "the machine's time per move, e.g. 200ms", DefaultText: "1s without a table"},
-		&cli.IntFlag{Name: "depth", Usage: "the machine searches `N` moves ahead; fewer if --time ends it", DefaultText: "unlimited"},
-		&cli.StringFlag{Name: "level", Usage: "`LEVEL` of the machine, beginner to perfect; the keys + and - change it"},
+		&cli.StringFlag{Name: "level", Usage: "`LEVEL` of the machine, random, or beginner to perfect; the keys + and - change it", DefaultText: "perfect with a table, club without"},
 		&cli.DurationFlag{Name: "pace", Usage: "minimum time before a machine's move is shown", Value: defaultPace},
-		&cli.StringFlag{Name: "load", Usage: "continue the last game of `FILE`, written by match --save or the key S"},
 		&cli.BoolFlag{Name: "fresh", Usage: "ignore the game that was kept"},
 		datadir.Flag(),
-		bookFlag(),
 	}, searchFlags(byDefault)...)
 }
 
@@ -89,20 +85,10 @@ func playTUI(c *cli.Context, games game.Kinds, kind game.Kind) error {
 	case kind.Name == "":
 		return command.Usagef("%s; expected a game: %s", cmp.Or(o.Notice, c.String("data")+" has no table"), strings.Join(command.Names(c.Command.Subcommands), ", "))
 	}
-	if o.Book, err = bookOf(c, games); err != nil {
-		return err
-	}
-	if o.Book == nil {
-		o.Book = book.Embedded(o.Game)
-	} else if o.Book.Game().Spec() != o.Game.Spec() {
-		return command.Usagef("--book %s: it is of %s, but the game is %s", c.String("book"), o.Book.Game().Spec(), o.Game.Spec())
-	}
+	o.Book = book.Embedded(o.Game)
 	o.Kept = keptFile(o.Game.Spec())
 	in, out, ok := terminal(c)
-	switch {
-	case !ok && o.Load != "":
-		return errors.New("--load: needs a terminal")
-	case !ok:
+	if !ok {
 		return sitDown(c, o.Game, lineByLine(o))
 	}
 	ctx, stop := command.Interruptible(c.Context)
@@ -118,12 +104,8 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 	if o.Search, err = searchOptions(c); err != nil {
 		return o, err
 	}
-	o.Level, o.Pace, o.Load = player.Level{Depth: c.Int("depth"), Time: c.Duration("time")}, c.Duration("pace"), c.String("load")
-	if err := cmp.Or(command.AtLeast(c, 1, "depth"), command.Positive(c, "time"), command.AtLeast(c, 0, "pace")); err != nil {
+	if err := command.AtLeast(c, 0, "pace"); err != nil {
 		return o, err
-	}
-	if l := o.Level; l.Depth > 0 && l.Time > 0 || c.IsSet("level") && l != (player.Level{}) {
-		return o, command.Usagef("--time, --depth and --level exclude each other")
 	}
 	if word := c.String("you"); c.IsSet("you") {
 		i := slices.Index([]string{"none", "first", "second", "both"}, word)
@@ -133,11 +115,11 @@ func tuiOptions(c *cli.Context, games game.Kinds) (o tui.Options, err error) {
 		o.Seats = &[2]bool{i&1 != 0, i&2 != 0}
 	}
 	if c.IsSet("level") {
-		if o.Level, err = player.ParseLevel(c.String("level")); err != nil {
+		if _, err = player.ParseLevel(c.String("level")); err != nil {
 			return o, command.Usagef("--level: %w", err)
 		}
 	}
-	o.Parse = games.Parse
+	o.Level, o.Pace, o.Parse = c.String("level"), c.Duration("pace"), games.Parse
 	o.Fresh = c.Bool("fresh")
 	o.Colourless = os.Getenv("NO_COLOR") != ""
 	return o, nil
@@ -158,8 +140,10 @@ func keptFile(spec string) string {
 
 // lineByLine returns the players to use if there is no terminal.
 func lineByLine(o tui.Options) []string {
-	machine := o.Level.String()
-	if o.Table != nil && o.Level == (player.Level{}) {
+	machine := "machine"
+	if o.Level != "" {
+		machine = player.Level{Name: o.Level}.String()
+	} else if o.Table != nil {
 		machine = "table"
 	}
 	players := []string{"human", machine}

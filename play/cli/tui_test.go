@@ -70,8 +70,8 @@ func TestTUIStops(t *testing.T) {
 		{large, "New game", "", "", nil, 130},
 		{large, "New game", "q", "-", nil, 0},
 		{large + "--you both", "to move", "A", `Search: [1-9]`, nil, 130},
-		{large + "--you none --time 1h", "is thinking", "", "", nil, 130},
-		{large + "--you none --time 1h", "is thinking", "", "", syscall.SIGTERM, 143},
+		{large + "--you none --level perfect", "is thinking", "", "", nil, 130},
+		{large + "--you none --level perfect", "is thinking", "", "", syscall.SIGTERM, 143},
 		{large + "--you both", "to move", "s", "save in: games.txt", nil, 130},
 		{large + "--you both", "to move", "?", "esc back", syscall.SIGINT, 130},
 		{"mnk --you both", "to move", "b", "> b", nil, 130},
@@ -263,10 +263,10 @@ func TestTUIKept(t *testing.T) {
 	term.Ends(0)
 
 	for _, tt := range []struct{ words, shows string }{
-		{"connectn --width 4", `New game(.|\n)*machine: 1s a move`}, // another game
+		{"connectn --width 4", `New game(.|\n)*machine: club`}, // another game
 		{"connectn --you second", `X \(machine\) is paused: Space resumes\n(.|\n)*last: . by O \(you\)(.|\n)*machine: strong`},
 		{"connectn --level novice", `last: . by O \(you\)(.|\n)*machine: novice`},
-		{"connectn --fresh", `New game(.|\n)*machine: 1s a move`},
+		{"connectn --fresh", `New game(.|\n)*machine: club`},
 	} {
 		term = start(tt.words)
 		term.Shows(tt.shows)

@@ -35,7 +35,6 @@ func webCommand(games game.Kinds) *cli.Command {
 			"address or a --host name.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "a data `DIRECTORY` to serve, " + datadir.ByDefault + " by default if it exists"},
-			bookFlag(),
 			&cli.StringFlag{Name: "listen", Usage: "`HOST:PORT` to listen at; port 0 takes a free one", Value: "localhost:8080"},
 			&cli.BoolFlag{Name: "open", Usage: "open the page in a browser"},
 			&cli.StringSliceFlag{Name: "host", Usage: "a further `HOST` name that requests may name"},
@@ -69,9 +68,6 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 		o.Searches = c.Int("searches")
 	}
 	if o.Memory, err = sizeOf(c, "memory"); err != nil {
-		return err
-	}
-	if o.Book, err = bookOf(c, games); err != nil {
 		return err
 	}
 	names := c.StringSlice("data")

@@ -3,6 +3,7 @@
 package accuracy
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/treereduce/treereduce/game"
@@ -16,16 +17,11 @@ const maxTries = 1000
 // FromGames draws at most n different positions with a choice of moves: each one from a game of random moves, at
 // one of its plies, all with the same probability. The same seed gives the same positions.
 func FromGames(g game.Game, n int, seed uint64) (drawn []*player.History) {
-	random, rule := rand.New(rand.NewPCG(seed, 0)), game.DrawRuleOf(g)
+	random := rand.New(rand.NewPCG(seed, 0))
 	seen := make(map[game.Position]bool)
 	for tries := 0; len(drawn) < n && tries < maxTries; tries++ {
 		h := player.NewHistory(g)
-		for _, _, over := referee.Ended(h, rule); !over; _, _, over = referee.Ended(h, rule) {
-			moves := h.Moves()
-			if h.Play(moves[random.IntN(len(moves))].Name) != nil {
-				return drawn // cannot happen: the move is legal
-			}
-		}
+		referee.PlayAtRandom(h, random, math.MaxInt)
 		if len(h.Names()) == 0 {
 			return drawn
 		}

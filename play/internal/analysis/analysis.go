@@ -384,19 +384,6 @@ func (z *Analyzer) AllValues(ctx context.Context, p game.Position, limit time.Du
 	return r, err
 }
 
-// LookUp returns the report of a position from the table; if that fails, Table is false, and
-// Trouble is the reason.
-func (z *Analyzer) LookUp(p game.Position) Report {
-	r := z.Begin(p)
-	if r.Done {
-		return r
-	}
-	if err := z.lookUp(context.Background(), &r); err != nil {
-		r = Report{Position: p, Best: -1, next: -1, Moves: r.Moves, Trouble: err.Error()}
-	}
-	return r
-}
-
 // Order returns the indices of the moves, the best first as far as is known: the best move of the
 // report, with which its line begins; then proven wins, evaluations that are not negative, ties,
 // draws, negative evaluations and losses; at the end moves of which nothing is known.
@@ -438,14 +425,9 @@ func (r Report) Order(g game.Game) []int {
 	return order
 }
 
-// MistakeOf returns what the player who moves had before a move, and has after it, by the values of the two positions. wrong is
-// false if the move kept the result, or a value is not known.
-func MistakeOf(g game.Game, before game.Position, was, after Worth) (from, to game.Result, wrong bool) {
-	if !was.Known || !after.Known {
-		return 0, 0, false
-	}
-	from, to = ResultOf(g, before, was.Value), ResultOf(g, before, g.Values().Before(after.Value))
-	return from, to, Worse(to, from)
+// IsMistake reports whether a move at p is known to give a result away, by the values of p and of the position after it.
+func IsMistake(g game.Game, p game.Position, before, after Worth) bool {
+	return before.Known && after.Known && Worse(ResultOf(g, p, g.Values().Before(after.Value)), ResultOf(g, p, before.Value))
 }
 
 // Worse reports whether a player prefers the result b to a.

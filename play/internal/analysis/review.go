@@ -63,9 +63,8 @@ type Judgment struct {
 	Move          string
 	Before, After Worth // of the position before the move, and of that position if the move is made
 	Mistake       bool
-	From, To      game.Result // of Before and After, if the move is a Mistake
-	Better        []Move      // moves that keep the result, the best first, if the move is a Mistake; empty if none is known
-	Then, Instead Line        // best play after a Mistake, and in its place
+	Better        []Move // moves that keep the result, the best first, if the move is a Mistake; empty if none is known
+	Then, Instead Line   // best play after a Mistake, and in its place
 }
 
 // Known reports whether the move can be judged.
@@ -160,27 +159,35 @@ func (w Worth) Short(g game.Game, p game.Position) string {
 	return text + fmt.Sprint(w.Value.Remoteness())
 }
 
+// Keep returns the indices of the moves that keep the result; known is false if not all values are known.
+func (r Report) Keep(g game.Game) (moves []int, known bool) {
+	for i, m := range r.Moves {
+		if !m.Known || !r.Known {
+			return nil, false
+		}
+		if ResultOf(g, r.Position, m.Value) == ResultOf(g, r.Position, r.Value) {
+			moves = append(moves, i)
+		}
+	}
+	return moves, true
+}
+
 // Summary tells how many moves of a report keep the result; "" if not all values are known.
 func (r Report) Summary(g game.Game) string {
-	best, keep := ResultOf(g, r.Position, r.Value), 0
-	for _, m := range r.Moves {
-		if !m.Known || !r.Known {
-			return ""
-		}
-		if ResultOf(g, r.Position, m.Value) == best {
-			keep++
-		}
+	keep, known := r.Keep(g)
+	if !known {
+		return ""
 	}
 	word := notation.ValueOf(g, r.Position, r.Value).Word()
 	switch {
 	case len(r.Moves) == 1:
 		return "The only move."
-	case best == game.Loses:
+	case ResultOf(g, r.Position, r.Value) == game.Loses:
 		return "Every move loses."
-	case keep == 1:
+	case len(keep) == 1:
 		return "Only one move keeps the " + word + "."
 	}
-	return fmt.Sprintf("%d of %d moves keep the %s.", keep, len(r.Moves), word)
+	return fmt.Sprintf("%d of %d moves keep the %s.", len(keep), len(r.Moves), word)
 }
 
 // Review judges the moves of a play of g. The first ones, as many as given, were not chosen by a player: none
@@ -196,10 +203,10 @@ func Review(g game.Game, moves []string, given int, reports []Report) []Judgment
 				j.Before.Open = true // there may be a shorter win
 			}
 		}
-		if from, to, wrong := MistakeOf(g, r.Position, j.Before, reports[i+1].Worth); wrong && i >= given {
-			j.Mistake, j.From, j.To = true, from, to
+		if j.Mistake = i >= given && IsMistake(g, r.Position, j.Before, reports[i+1].Worth); j.Mistake {
+			had := ResultOf(g, r.Position, j.Before.Value)
 			for _, k := range r.Order(g) {
-				if m := r.Moves[k]; m.Known && ResultOf(g, r.Position, m.Value) == j.From {
+				if m := r.Moves[k]; m.Known && ResultOf(g, r.Position, m.Value) == had {
 					j.Better = append(j.Better, m)
 				}
 			}

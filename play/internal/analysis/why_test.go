@@ -209,7 +209,7 @@ func TestExplain(t *testing.T) {
 				continue
 			}
 			lost++
-			report := z.LookUp(p)
+			report := must.Get(z.Assess(t.Context(), p, 0))(t)
 			l := report.Explain(g)
 			report.Line = nil // a search may know only who wins
 			if after := report.Explain(g); len(after.Threats) > 0 && result == game.Wins {

@@ -7,11 +7,13 @@
 package book
 
 import (
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/search"
 )
 
 // A Book has the values of all positions up to a ply. A nil *Book has none.
@@ -20,60 +22,61 @@ type Book struct {
 	values map[game.Position]game.Value // of unfinished positions, by canonical position
 }
 
-// MaxPositions is the largest number of positions of a ply, each of which is a byte of a file.
-const MaxPositions = 100_000
-
-// errMany is the error for a book that is too large.
-var errMany = errors.New("too many positions for a book: choose fewer plies")
-
 // levels returns the unfinished canonical positions of each ply from 0 to plies, sorted.
-func levels(g game.Game, plies int) ([][]game.Position, error) {
-	all := make([][]game.Position, 1)
+func levels(g game.Game, plies int) [][]game.Position {
+	all := make([][]game.Position, plies+1)
 	if g.Primitive(g.Start()) == 0 {
 		all[0] = []game.Position{game.CanonicalOf(g, g.Start())}
 	}
 	for ply := range plies {
-		if len(all[ply]) == 0 {
-			return nil, fmt.Errorf("%d plies: play is always over after %d", plies, ply)
-		}
 		var next []game.Position
-		for i, p := range all[ply] {
+		for _, p := range all[ply] {
 			for _, m := range g.Moves(nil, p) {
 				if g.Primitive(m.To) == 0 {
 					next = append(next, game.CanonicalOf(g, m.To))
 				}
 			}
-			if len(next) > 2*MaxPositions || i == len(all[ply])-1 {
-				slices.Sort(next)
-				if next = slices.Compact(next); len(next) > MaxPositions {
-					return nil, errMany
-				}
-			}
 		}
-		all = append(all, next)
+		slices.Sort(next)
+		all[ply+1] = slices.Compact(next)
 	}
-	return all, nil
+	return all
 }
 
-// newBook makes a book from the values of the positions of the last of all levels, in their
-// order. It computes those of the other levels.
-func newBook(g game.Game, all [][]game.Position, values []byte) *Book {
+// Search returns the values of the positions of ply plies for New.
+func Search(ctx context.Context, g game.Game, plies int, s *search.Searcher) (values []byte, err error) {
+	for _, p := range levels(g, plies)[plies] {
+		r, err := s.Search(ctx, p, search.Limit{Bare: true})
+		if err == nil && (!r.Exact || r.Weak) {
+			err = cmp.Or(ctx.Err(), fmt.Errorf("%s: the search does not prove the value and the remoteness of position %d", g.Spec(), p))
+		}
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, byte(r.Value))
+	}
+	return values, nil
+}
+
+// New makes a book of all positions up to ply plies from the values of the canonical positions of that ply, in ascending
+// order of these. It computes those of the other plies.
+func New(g game.Game, plies int, values []byte) (*Book, error) {
+	all := levels(g, plies)
+	if n := len(all[plies]); n != len(values) {
+		return nil, fmt.Errorf("a book of %s: expected values of %d positions, found %d", g.Spec(), n, len(values))
+	}
 	b := &Book{g: g, values: make(map[game.Position]game.Value)}
-	last := len(all) - 1
-	for i, p := range all[last] {
+	for i, p := range all[plies] {
 		b.values[p] = game.Value(values[i])
 	}
-	for _, level := range slices.Backward(all[:last]) {
+	for _, level := range slices.Backward(all[:plies]) {
 		for _, p := range level {
 			_, v, _ := b.Best(p)
 			b.values[p] = g.Values().Before(v)
 		}
 	}
-	return b
+	return b, nil
 }
-
-// Game returns the game of the book, which must not be nil.
-func (b *Book) Game() game.Game { return b.g }
 
 // Lookup returns the value of an unfinished position; ok is false if the book does not have it.
 func (b *Book) Lookup(p game.Position) (v game.Value, ok bool) {

@@ -3,8 +3,6 @@ package book
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,16 +12,13 @@ import (
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/search"
 )
 
-// made makes a book of a game, and returns its file.
-func made(t testing.TB, g game.Layered, plies int) string {
+// made makes a book of a game.
+func made(t testing.TB, g game.Layered, plies int) *Book {
 	t.Helper()
-	name := filepath.Join(t.TempDir(), "book")
-	must.OK(t, Make(t.Context(), name, g, plies, searcher(t, g), func(int, int) {}))
-	return string(must.Get(os.ReadFile(name))(t))
+	return must.Get(New(g, plies, must.Get(Search(t.Context(), g, plies, searcher(t, g)))(t)))(t)
 }
 
 func searcher(t testing.TB, g game.Game) *search.Searcher {
@@ -50,10 +45,7 @@ func TestBook(t *testing.T) {
 		g := acyclic(t, spec)
 		want := gametest.Search(g)
 		for plies := range most + 1 {
-			b, err := Parse(made(t, g, plies), all.Kinds().Parse)
-			if err != nil {
-				t.Fatalf("%s, %d plies: %v", spec, plies, err)
-			}
+			b := made(t, g, plies)
 			at := map[game.Position]bool{g.Start(): true}
 			for ply := range most + 1 {
 				next := make(map[game.Position]bool)
@@ -77,116 +69,22 @@ func TestBook(t *testing.T) {
 	}
 }
 
-// TestDamage checks that every change of a file is noticed.
-func TestDamage(t *testing.T) {
+// TestErrors checks the errors for values of other positions, and for positions whose value a search does not prove.
+func TestErrors(t *testing.T) {
 	g := acyclic(t, "connectn width=4 height=3 connect=3")
-	file := made(t, g, 3)
-	must.Get(Parse(file, all.Kinds().Parse))(t)
-	for i := range len(file) {
-		for bit := range 8 {
-			bad := []byte(file)
-			bad[i] ^= 1 << bit
-			if _, err := Parse(string(bad), all.Kinds().Parse); err == nil {
-				t.Errorf("bit %d of byte %d has changed, and there is no error", bit, i)
-			}
-		}
-		if _, err := Parse(file[:i], all.Kinds().Parse); err == nil {
-			t.Errorf("a file of %d bytes is accepted", i)
-		}
+	if _, err := New(g, 3, make([]byte, 3)); err == nil || !strings.Contains(err.Error(), "positions, found 3") {
+		t.Error(err)
 	}
-	// Files with a correct checksum.
-	for want, bad := range map[string][]byte{
-		"after the second line":        append([]byte(file), 0),
-		"expected values of":           format(g, 3, make([]byte, 3)),
-		"without a value":              format(g, 0, []byte{4}),
-		"is not one that this program": format(testgames.TieGame(), 0, []byte{2}),
-		"play is always over after":    format(g, 1<<40, []byte{2}),
-		"a book of format version 2, ": []byte(strings.Replace(file, "book 1", "book 2", 1)),
-		"it is not a book: expected ":  []byte(strings.Replace(file, "plies=3", "plies=03", 1)),
-	} {
-		if _, err := Parse(string(bad), all.Kinds().Parse); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-// TestResume checks that a book that was interrupted after any number of positions becomes the same, and that no book is
-// there before.
-func TestResume(t *testing.T) {
-	g := acyclic(t, "connectn width=4 height=3 connect=3")
-	want := made(t, g, 4)
-	for _, stop := range []int{1, 2, 7, 30} {
-		name := filepath.Join(t.TempDir(), "book")
-		for n := 0; ; n++ {
-			ctx, cancel := context.WithCancel(t.Context())
-			first := true
-			err := Make(ctx, name, g, 4, searcher(t, g), func(known, all int) {
-				if first && known != stop*n {
-					t.Fatalf("%d positions after %d interruptions at %d", known, n, stop)
-				}
-				if first = false; known == stop*(n+1) && known < all {
-					cancel()
-				}
-			})
-			cancel()
-			got, missing := os.ReadFile(name)
-			if err == nil {
-				if string(got) != want || n == 0 {
-					t.Errorf("interrupted %d times at %d: %q, want %q", n, stop, got, want)
-				}
-				break
-			}
-			if !errors.Is(err, context.Canceled) || missing == nil {
-				t.Fatal(err, got)
-			}
-		}
-		if left, err := filepath.Glob(name + "?*"); len(left) > 0 {
-			t.Error(left, err)
-		}
-	}
-}
-
-// TestMakeErrors checks the errors of files that cannot be continued, and of positions and games without a book.
-func TestMakeErrors(t *testing.T) {
-	g := acyclic(t, "connectn width=4 height=3 connect=3")
-	name := filepath.Join(t.TempDir(), "book")
-	for text, want := range map[string]string{
-		"something else\n":                                                        "it is not a book",
-		string(format(g, 3, make([]byte, 10))):                                    "it is of connectn width=4 height=3 connect=3 with 3 plies and 10 positions: choose another file",
-		string(format(g, 2, make([]byte, 99))):                                    "with 2 plies and 99 positions",
-		string(format(acyclic(t, "connectn width=3 height=4 connect=3"), 2, nil)): "it is of connectn width=3 height=4",
-	} {
-		must.OK(t, os.WriteFile(name+".part", []byte(text), 0o666))
-		if err := Make(t.Context(), name, g, 2, searcher(t, g), func(int, int) {}); err == nil || !strings.Contains(err.Error(), name+".part: "+want) && !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
-		}
-	}
-	if err := Make(t.Context(), name, acyclic(t, "connectn width=7 height=6 connect=4"), 20, nil, nil); err != errMany {
-		t.Errorf("error %v, want %v", err, errMany)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	large := acyclic(t, "connectn width=7 height=6 connect=4")
+	if _, err := Search(ctx, large, 1, searcher(t, large)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 	mancala := acyclic(t, "mancala pits=2 stones=2")
-	if err := Make(t.Context(), name+"2", mancala, 2, searcher(t, mancala), func(int, int) {}); err == nil || !strings.Contains(err.Error(), "not the remoteness") {
+	if _, err := Search(t.Context(), mancala, 2, searcher(t, mancala)); err == nil || !strings.Contains(err.Error(), "does not prove") {
 		t.Errorf("Mancala: error %v", err)
 	}
-}
-
-// FuzzParse checks that any file gives an error or a book with values.
-func FuzzParse(f *testing.F) {
-	g := acyclic(f, "connectn width=3 height=3 connect=3")
-	f.Add(made(f, g, 2))
-	f.Add(string(format(g, 0, []byte{6})))
-	f.Add(string(format(g, 100, nil)))
-	f.Fuzz(func(t *testing.T, file string) {
-		b, err := Parse(file, all.Kinds().Parse)
-		if err != nil {
-			return
-		}
-		for p, v := range b.values {
-			if got, ok := b.Lookup(p); !ok || got != v || !v.Valid() {
-				t.Errorf("%d: %v", p, v)
-			}
-		}
-	})
 }
 
 // TestEmbedded checks the values of the first moves in the embedded book: in the middle column the

@@ -2,26 +2,25 @@ package book
 
 import (
 	_ "embed"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 )
 
-// connect4 is the file that this command writes:
+// plies is the last ply of the embedded book, and values are those of its positions, see New.
 //
-//	play book connectn --width 7 --height 6 --connect 4 --plies 6 --out connectn-7-6-4.book
-//
+//go:generate go run generate.go
+const plies = 6
+
 //go:embed connectn-7-6-4.book
-var connect4 string
+var values []byte
 
 // Embedded returns the book of g that the program contains, nil if it has none. It has one of
 // Connect 4 on 7×6, with all positions up to ply 6.
 func Embedded(g game.Game) *Book {
-	_, lines, _ := strings.Cut(connect4, "\n")
-	if spec, _, _ := strings.Cut(lines, "\n"); spec != g.Spec() {
+	if g.Spec() != "connectn width=7 height=6 connect=4" {
 		return nil
 	}
-	b, err := Parse(connect4, func(string) (game.Game, error) { return g, nil })
+	b, err := New(g, plies, values)
 	if err != nil {
 		panic(err) // the program is damaged
 	}

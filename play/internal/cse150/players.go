@@ -62,7 +62,7 @@ func New(name string, g game.Layered, o Options) (player.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	return player.NewMachine(s, search.Limit{Time: o.Time, Weak: true, First: true}), nil
+	return player.NewMachine(s.Search, search.Limit{Time: o.Time, Weak: true, First: true}), nil
 }
 
 // A chooser plays the first of the moves with the highest value. The value that it returns

@@ -51,10 +51,14 @@ func (t *Series) Play(ctx context.Context, g game.Game) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(t.Out, played.Text(g.Values())); err != nil || t.Humans == [2]bool{} || t.Once {
+		s, end := session.Continue(played, people), played.Text(g.Values())
+		if s.Persons() > 0 && !played.Fault() {
+			end = s.State()
+		}
+		if _, err := fmt.Fprintln(t.Out, end); err != nil || s.Persons() == 0 || t.Once {
 			return err
 		}
-		if again, err := t.after(ctx, played, people); err != nil || !again {
+		if again, err := t.after(ctx, s); err != nil || !again {
 			return err
 		}
 	}
@@ -93,8 +97,7 @@ func (t *Series) hint(ctx context.Context, h *player.History) (string, error) {
 const valuesTime = 5 * time.Second
 
 // after asks what to do after a game until that is another game, or none.
-func (t *Series) after(ctx context.Context, played referee.Played, people [2]bool) (again bool, err error) {
-	s := session.Continue(played, people)
+func (t *Series) after(ctx context.Context, s *session.Session) (again bool, err error) {
 	h := s.History()
 	var z *analysis.Analyzer
 	var judgments []analysis.Judgment

@@ -51,7 +51,6 @@ func series(t testing.TB, g game.Game, z *analysis.Analyzer, second script, type
 func TestAfter(t *testing.T) {
 	const again = "Play again, yes, no, review or practise?\n"
 	const begun, two, one = "help lists moves and other words\n", "0\n0\n3\n1\n2\nresign\n", "0\n3\n2\n"
-	const resigned = "ann wins (resigned) after 5 moves\n" + again
 	const third = "Mistake 3 of 3. Find a move with which X still wins.\n"
 	g := solved.Game(t, spec)
 	byTable, bySearch := analysis.New(g, solved.Table(t, g), nil, search.Options{}), analysis.New(g, nil, nil, search.Options{Memory: 1 << 20})
@@ -77,10 +76,14 @@ func TestAfter(t *testing.T) {
 		{script{}, "1\npractise\nn\n", "practise: no mistake of yours is known\n" + again, nil},
 	} {
 		for _, z := range []*analysis.Analyzer{byTable, bySearch} {
-			want := begun + resigned + tt.after
-			if len(tt.second) == 0 && tt.second != nil {
-				want = strings.Replace(want, "after 5 moves", "after 1 move", 1)
+			end := "X has won after 5 moves: O resigned"
+			if tt.second != nil {
+				end = "you have won after 5 moves: O (machine) resigned"
 			}
+			if len(tt.second) == 0 && tt.second != nil {
+				end = "you have won after 1 move: O (machine) resigned"
+			}
+			want := begun + end + "\n" + again + tt.after
 			got, err := series(t, g, z, tt.second, tt.typed)
 			if z == bySearch { // it may not know all better moves, nor the same ones
 				better := regexp.MustCompile(`; better: .*|; 1 was best.*| \(1 0.*`)

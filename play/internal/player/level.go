@@ -1,14 +1,10 @@
 package player
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
@@ -41,52 +37,11 @@ func Levels() []Level {
 	}
 }
 
-// String returns the level as a command line names a player, e.g. machine:level=club.
-func (l Level) String() string {
-	switch {
-	case l.Random == 1:
-		return "random"
-	case l.Name != "":
-		return "machine:level=" + l.Name
-	case l.Depth > 0:
-		return fmt.Sprintf("machine:depth=%d", l.Depth)
-	case l.Time > 0:
-		return fmt.Sprintf("machine:time=%v", l.Time)
-	}
-	return "machine"
-}
-
-// Words returns the level in words: "club", "1s a move", "4 moves ahead".
-func (l Level) Words() string {
-	switch {
-	case l.Name != "":
-		return l.Name
-	case l.Depth > 0:
-		return numfmt.Count(l.Depth, "move") + " ahead"
-	}
-	return fmt.Sprintf("%v a move", l.Time)
-}
+// String returns a level with a name as a command line names a player: machine:level=club.
+func (l Level) String() string { return "machine:level=" + l.Name }
 
 // Opponents returns the levels, after one that plays at random.
 func Opponents() []Level { return append([]Level{{Name: "random", Random: 1}}, Levels()...) }
-
-// OpponentsWith returns Opponents and the index of a level, which stands before the last one if it is none of them.
-func OpponentsWith(own Level) (all []Level, at int) {
-	all = Opponents()
-	if at = slices.Index(all, own); at < 0 {
-		at = len(all) - 1
-		all = slices.Insert(all, at, own)
-	}
-	return all, at
-}
-
-// Usual returns the level of a machine if none is given: the best with a table, or a search of a second.
-func Usual(table bool) Level {
-	if table {
-		return Strongest()
-	}
-	return Level{Time: time.Second}
-}
 
 // HintTime is the time of a search for a hint, by the Strongest level.
 const HintTime = time.Second
@@ -111,43 +66,10 @@ func ParseLevel(name string) (Level, error) {
 
 // NewLevel makes a player of a level that searches by s. If the level is Perfect, it plays from the table t or, where that
 // fails, from the book b, each of which may be nil. Close closes t. The same seed gives the same choices.
-func NewLevel(l Level, t *table.Table, b *book.Book, s Search, seed uint64) Player {
-	if !l.Perfect {
-		t, b = nil, nil
+func NewLevel(l Level, t *table.Table, b *book.Book, s Search, seed uint64) *Machine {
+	m := &Machine{search: s, limit: search.Limit{Depth: l.Depth, Time: l.Time}, random: NewRandom(seed), share: l.Random}
+	if l.Perfect {
+		m.table, m.book = t, b
 	}
-	return &leveled{&Machine{s, search.Limit{Depth: l.Depth, Time: l.Time}}, t, b, NewRandom(seed), l.Random}
-}
-
-// leveled is a Machine that plays from a table or a book, or makes some of its moves at random.
-type leveled struct {
-	*Machine
-	table  *table.Table
-	book   *book.Book
-	random *Random
-	share  float64
-}
-
-// Move returns a random move, the move of the table or the book, or that of the Machine.
-func (l *leveled) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
-	if l.random.rand.Float64() < l.share {
-		return l.random.Move(ctx, h, limit)
-	}
-	if l.table != nil {
-		if choices, err := l.table.Choices(h.Position()); err == nil && len(choices) > 0 {
-			return choices[0].Name, nil
-		}
-	}
-	if best, _, _ := l.book.Best(h.Position()); best.Name != "" {
-		return best.Name, nil
-	}
-	return l.Machine.Move(ctx, h, limit)
-}
-
-// Close closes the Machine and the table.
-func (l *leveled) Close() error {
-	err := l.Machine.Close()
-	if l.table != nil {
-		err = errors.Join(err, l.table.Close())
-	}
-	return err
+	return m
 }

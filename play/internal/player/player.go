@@ -5,6 +5,7 @@
 package player
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/numfmt"
+	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
@@ -38,6 +40,7 @@ var (
 	// ErrIllegal is wrapped by the error of a player whose program found that its own move is
 	// illegal.
 	ErrIllegal = errors.New("illegal move")
+	errNoMove  = errors.New("there is no move")
 	// ErrLeft is returned by a human who ends the whole match.
 	ErrLeft = errors.New("left the table")
 )
@@ -57,34 +60,13 @@ func NewRandom(seed uint64) *Random { return &Random{rand.New(rand.NewPCG(seed, 
 func (r *Random) Move(_ context.Context, h *History, _ time.Duration) (string, error) {
 	moves := h.Moves()
 	if len(moves) == 0 {
-		return "", errors.New("there is no move")
+		return "", errNoMove
 	}
 	return moves[r.rand.IntN(len(moves))].Name, nil
 }
 
 // Close does nothing.
 func (*Random) Close() error { return nil }
-
-// Table plays the best move of a solved game; of several equally good moves, the first.
-type Table struct{ table *table.Table }
-
-// NewTable makes a Table, whose Close closes t.
-func NewTable(t *table.Table) *Table { return &Table{t} }
-
-// Move returns the best move.
-func (t *Table) Move(_ context.Context, h *History, _ time.Duration) (string, error) {
-	choices, err := t.table.Choices(h.Position())
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("table: %w", err)
-	case len(choices) == 0:
-		return "", errors.New("table: there is no move")
-	}
-	return choices[0].Name, nil
-}
-
-// Close closes the table.
-func (t *Table) Close() error { return t.table.Close() }
 
 // A Search finds the best move of a position. The method Search of a search.Searcher is one.
 type Search func(context.Context, game.Position, search.Limit) (search.Result, error)
@@ -101,40 +83,62 @@ func Searching(g game.Game, o search.Options) Search {
 	}
 }
 
-// Machine plays the best move found by a search. Its Searcher keeps its table from play to
-// play.
+// Machine plays the best move of a table, of an opening book or, without them, the one that a search finds, and some of its
+// moves at random.
 type Machine struct {
-	search Search
+	table  *table.Table // nil: none
+	book   *book.Book   // nil: none
+	search Search       // nil: it plays from the table only
 	limit  search.Limit
+	random *Random
+	share  float64 // of the moves that are random
 }
 
-// NewMachine makes a Machine that searches with limit l, or with the time limit of the
+// NewMachine makes a Machine that searches by s with limit l, or with the time limit of the
 // move, if that is shorter. Without any limit, it searches until the position is solved.
-func NewMachine(s *search.Searcher, l search.Limit) *Machine { return &Machine{s.Search, l} }
+func NewMachine(s Search, l search.Limit) *Machine { return &Machine{search: s, limit: l} }
 
-// Move returns the best move that the search has found.
+// NewTable makes a Machine that plays the best move of t, of several equally good moves the first. Close closes t.
+func NewTable(t *table.Table) *Machine { return &Machine{table: t} }
+
+// Move returns the move.
 func (m *Machine) Move(ctx context.Context, h *History, limit time.Duration) (string, error) {
-	if m.search == nil {
-		return "", errors.New("machine: it was closed")
+	if m.share > 0 && m.random.rand.Float64() < m.share {
+		return m.random.Move(ctx, h, limit)
+	}
+	if m.table != nil {
+		choices, err := m.table.Choices(h.Position())
+		if err == nil && len(choices) > 0 {
+			return choices[0].Name, nil
+		}
+		if m.search == nil {
+			return "", fmt.Errorf("table: %w", cmp.Or(err, errNoMove))
+		}
+	}
+	if best, _, _ := m.book.Best(h.Position()); best.Name != "" {
+		return best.Name, nil
 	}
 	l := m.limit
 	if l.Time == 0 || limit > 0 && limit < l.Time {
 		l.Time = limit
 	}
 	r, err := m.search(ctx, h.Position(), l)
-	switch {
-	case err != nil:
+	if err == nil && len(r.Line) == 0 {
+		err = errNoMove
+	}
+	if err != nil {
 		return "", fmt.Errorf("machine: %w", err)
-	case len(r.Line) == 0:
-		return "", errors.New("machine: there is no move")
 	}
 	return r.Line[0].Name, nil
 }
 
-// Close returns the memory of the table to the system at once, so that the next player can
+// Close closes the table, and returns the memory of a search to the system at once, so that the next player can
 // use it.
 func (m *Machine) Close() error {
 	m.search = nil
 	debug.FreeOSMemory()
+	if m.table != nil {
+		return m.table.Close()
+	}
 	return nil
 }

@@ -213,7 +213,7 @@ func TestMachine(t *testing.T) {
 			time  time.Duration
 		}{{3, 0}, {0, 0}, {0, time.Second}} {
 			s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
-			got, err := player.NewMachine(s, search.Limit{Depth: limit.depth, Time: limit.time}).Move(t.Context(), h, time.Second)
+			got, err := player.NewMachine(s.Search, search.Limit{Depth: limit.depth, Time: limit.time}).Move(t.Context(), h, time.Second)
 			if got != tt.want && tt.moves != "0 1 2 1 2" || err != nil {
 				t.Errorf("%s, %+v: %s, %v, want %s", tt.moves, limit, got, err, tt.want)
 			}
@@ -252,19 +252,8 @@ func TestLevels(t *testing.T) {
 			t.Errorf("%s: %v, then %v", l.Name, plays[0], plays[1])
 		}
 	}
-	for own, at := range map[player.Level]int{player.Levels()[4]: 5, {Depth: 4}: 10, player.Usual(false): 10, player.Usual(true): 10, {Name: "random", Random: 1}: 0} {
-		all, got := player.OpponentsWith(own)
-		if all[got] != own || got != at || all[len(all)-1] != player.Strongest() || len(all) > 12 {
-			t.Errorf("%+v: %d of %+v", own, got, all)
-		}
-	}
 	if _, err := player.ParseLevel("divine"); err == nil || !strings.Contains(err.Error(), `level "divine": expected random, beginner, novice, `) {
 		t.Error(err)
-	}
-	for want, l := range map[string]player.Level{"machine:depth=3": {Depth: 3}, "machine:time=1s": {Time: time.Second}, "machine": {}, "random": {Random: 1}} {
-		if l.String() != want {
-			t.Errorf("%+v: %s, want %s", l, l, want)
-		}
 	}
 }
 
@@ -295,6 +284,9 @@ func TestPerfect(t *testing.T) {
 		if err := p.Close(); (err != nil) != (tt.table == closed) {
 			t.Errorf("%+v: Close: %v", tt, err)
 		}
+	}
+	if _, err := player.NewTable(closed).Move(t.Context(), h, 0); err == nil || !strings.HasPrefix(err.Error(), "table: ") {
+		t.Errorf("a closed table: %v", err)
 	}
 	if _, err := player.Searching(g, search.Options{Memory: -1})(t.Context(), h.Position(), search.Limit{}); err == nil {
 		t.Error("a search without memory")
@@ -389,7 +381,7 @@ func script(t *testing.T, body string) string {
 }
 
 // TestMachineTime checks that a machine's limit is the shorter of its own time and the
-// limit of the move, at any depth, and that a closed machine does not move.
+// limit of the move, at any depth.
 func TestMachineTime(t *testing.T) {
 	h := after(t, "connectn width=7 height=6 connect=4")
 	s := must.Get(search.New(h.Game(), search.Options{Memory: 1 << 20}))(t)
@@ -399,17 +391,12 @@ func TestMachineTime(t *testing.T) {
 		own, limit time.Duration
 	}{{0, short, 0}, {0, short, long}, {0, long, short}, {0, 0, short}, {4, 0, 0}, {4, 0, short}, {30, 0, short}} {
 		begun := time.Now()
-		if m, err := player.NewMachine(s, search.Limit{Depth: tt.depth, Time: tt.own}).Move(t.Context(), h, tt.limit); m == "" || err != nil {
+		if m, err := player.NewMachine(s.Search, search.Limit{Depth: tt.depth, Time: tt.own}).Move(t.Context(), h, tt.limit); m == "" || err != nil {
 			t.Errorf("%+v: %q, %v", tt, m, err)
 		}
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("%+v: it took %v", tt, took)
 		}
-	}
-	m := player.NewMachine(s, search.Limit{Depth: 1})
-	m.Close()
-	if _, err := m.Move(t.Context(), h, 0); err == nil {
-		t.Error("it was closed, and moves")
 	}
 }
 

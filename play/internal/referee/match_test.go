@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -160,7 +161,32 @@ func TestRatings(t *testing.T) {
 	if want := 200 / math.Ln10 / math.Sqrt(81*score*(1-score)); math.Abs(r[0].Error-want) > 1e-6 {
 		t.Errorf("error %v, want %v", r[0].Error, want)
 	}
-	// Four entrants: the expected scores equal the actual scores.
+	// In any tournament, the expected scores equal the actual scores: here of entrants who win all or no games against others.
+	random := rand.New(rand.NewPCG(1, 1))
+	for n := range 20 {
+		wins := make([][]int, 2+random.IntN(11))
+		for i := range wins {
+			for range wins {
+				wins[i] = append(wins[i], []int{0, 1, 30, 1000}[random.IntN(4)])
+			}
+			wins[i][i] = 0
+		}
+		if n == 0 { // Newton's method diverges without a limit of its steps
+			wins = [][]int{{0, 0, 10000, 1, 0, 0}, {1, 0, 0, 1, 0, 10}, {10, 10000, 0, 10000, 0, 1}, {1, 0, 1, 0, 10, 0}, {1, 10, 1, 0, 0, 1}, {10000, 10, 10, 10, 10000, 0}}
+		}
+		r := between(wins).Ratings()
+		for i := range r {
+			missing := 0.0
+			for j := range r {
+				if i != j {
+					missing += float64(wins[i][j]) + 0.5 - float64(wins[i][j]+wins[j][i]+1)/(1+math.Pow(10, (r[j].Elo-r[i].Elo)/400))
+				}
+			}
+			if !(math.Abs(missing) < 1e-6) {
+				t.Errorf("%v: %d scores %v more than expected", wins, i, missing)
+			}
+		}
+	}
 	wins := [][]int{{0, 7, 9, 10}, {3, 0, 6, 8}, {1, 4, 0, 5}, {0, 2, 5, 0}}
 	r = between(wins).Ratings()
 	sum := 0.0

@@ -72,16 +72,10 @@ func (o *Openings) At(number int) ([]string, error) {
 
 // add adds an even opening of that many moves, and reports whether it has found a new one.
 func (o *Openings) add(plies int) bool {
-	rule, uneven := game.DrawRuleOf(o.game), 0
+	uneven := 0
 	for try := 0; try < openingTries && uneven < unevenTries; try++ {
 		h := player.NewHistory(o.game)
-		_, _, over := Ended(h, rule)
-		for ; len(h.Names()) < plies && !over; _, _, over = Ended(h, rule) {
-			moves := h.Moves()
-			if h.Play(moves[o.random.IntN(len(moves))].Name) != nil {
-				return false // cannot happen: the move is legal
-			}
-		}
+		over := PlayAtRandom(h, o.random, plies)
 		key := game.CanonicalOf(o.game, h.Position())
 		if over || o.seen[key] {
 			continue

@@ -22,19 +22,17 @@ func Superiority(ratings []Rating, i, j int) float64 {
 	return normal((ratings[i].Elo - ratings[j].Elo) / math.Sqrt(max(1e-9, a[i]+b[j]-2*a[j])))
 }
 
-// Ratings stops its iteration when no strength changes by more than the fraction
-// ratingPrecision, or after ratingRounds rounds.
+// Ratings stops its iteration when no logarithm of a strength changes by more than ratingPrecision, or after ratingRounds
+// rounds; 20 are usual.
 const (
 	ratingPrecision = 1e-10
-	ratingRounds    = 100_000
+	ratingRounds    = 1000
 )
 
 // Ratings rates the entrants by the Bradley–Terry model: an entrant of strength p scores
 // p/(p+q) of the points against one of strength q. The strengths are the maximum likelihood
-// estimate, where a tie counts as half a win of each. Ratings computes them by Zermelo's
-// iteration (D. Hunter, «MM algorithms for generalized Bradley–Terry models», 2004, proves
-// that it converges): it divides the points of an entrant by the points expected per unit
-// of strength. One more tie is counted between every two entrants, so that an entrant that
+// estimate, where a tie counts as half a win of each. Ratings computes their logarithms by Newton's
+// method with steps of at most 1. One more tie is counted between every two entrants, so that an entrant that
 // has won every game has a finite rating. The errors come from the information matrix of
 // the games, inverted where the mean stays 0.
 func (c Cross) Ratings() []Rating {
@@ -54,72 +52,47 @@ func (c Cross) Ratings() []Rating {
 			}
 		}
 	}
-	strength := make([]float64, n)
-	for i := range strength {
-		strength[i] = 1
-	}
+	// The information matrix is singular: games do not determine a common shift of all ratings. Adding
+	// the same number to all entries makes it invertible, and is subtracted from the
+	// inverse.
+	all := 1 / float64(n)
+	strengths, covariance := make([]float64, n), [][]float64(nil) // the logarithms
 	for range ratingRounds {
-		if zermelo(strength, points, games) < ratingPrecision {
+		missing, information := slices.Clone(points), make([][]float64, n) // points beyond those expected
+		for i := range n {
+			information[i] = slices.Repeat([]float64{all}, n)
+			for j := range n {
+				score := 1 / (1 + math.Exp(strengths[j]-strengths[i]))
+				missing[i] -= games[i][j] * score
+				information[i][j] -= games[i][j] * score * (1 - score)
+				information[i][i] += games[i][j] * score * (1 - score)
+			}
+		}
+		covariance = invert(information)
+		steps, longest := make([]float64, n), 0.0
+		for i := range n {
+			for j := range n {
+				steps[i] += covariance[i][j] * missing[j]
+			}
+			longest = max(longest, math.Abs(steps[i]))
+		}
+		if longest < ratingPrecision {
 			break
+		}
+		for i := range n {
+			strengths[i] += steps[i] / max(1, longest)
 		}
 	}
 	// In Elo points, a strength is 10^(Elo/400).
 	const perElo = math.Ln10 / 400
-	information := make([][]float64, n)
-	for i := range information {
-		information[i] = make([]float64, n)
-		for j := range n {
-			sum := strength[i] + strength[j]
-			if i != j {
-				information[i][j] -= games[i][j] * strength[i] * strength[j] / (sum * sum)
-				information[i][i] -= information[i][j]
-			}
-		}
-	}
-	// The matrix is singular: games do not determine a common shift of all ratings. Adding
-	// the same number to all entries makes it invertible, and is subtracted from the
-	// inverse.
-	all := 1 / float64(n)
-	for i := range n {
-		for j := range n {
-			information[i][j] += all
-		}
-	}
-	inverse := invert(information)
 	ratings := make([]Rating, n)
 	for i := range ratings {
-		for j := range inverse[i] {
-			inverse[i][j] = (inverse[i][j] - all) / (perElo * perElo)
+		for j := range covariance[i] {
+			covariance[i][j] = (covariance[i][j] - all) / (perElo * perElo)
 		}
-		ratings[i] = Rating{math.Log(strength[i]) / perElo, math.Sqrt(max(0, inverse[i][i])), inverse[i]}
+		ratings[i] = Rating{strengths[i] / perElo, math.Sqrt(max(0, covariance[i][i])), covariance[i]}
 	}
 	return ratings
-}
-
-// zermelo performs one round of the iteration, and returns the largest relative change of a
-// strength. The mean of the logarithms of the strengths stays 0.
-func zermelo(strength, points []float64, games [][]float64) (most float64) {
-	next, logs := make([]float64, len(strength)), 0.0
-	for i := range strength {
-		unit := 0.0
-		for j := range strength {
-			if i != j {
-				unit += games[i][j] / (strength[i] + strength[j])
-			}
-		}
-		next[i] = strength[i]
-		if unit > 0 {
-			next[i] = points[i] / unit
-		}
-		logs += math.Log(next[i])
-	}
-	scale := math.Exp(-logs / float64(len(strength)))
-	for i := range strength {
-		next[i] *= scale
-		most = max(most, math.Abs(next[i]/strength[i]-1))
-	}
-	copy(strength, next)
-	return most
 }
 
 // invert inverts a symmetric positive definite matrix by Gauss-Jordan elimination. It

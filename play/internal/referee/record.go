@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"slices"
@@ -70,49 +71,42 @@ func WriteSettings(w io.Writer, settings [][2]string) error {
 	return json.NewEncoder(w).Encode(map[string][][2]string{"settings": settings})
 }
 
-// A Reader reads a file of played games and replays each: the moves must be legal, and the
-// result must be the one that they lead to.
-type Reader struct {
-	Settings [][2]string // those before the last game that was read, if any
-
-	source string // for errors
-	in     *bufio.Reader
-	line   int
-	parse  func(spec string) (game.Game, error)
-}
-
-// NewReader makes a Reader of r. Errors refer to the file as source. parse makes the game of
-// a spec, as game.Kinds.Parse does.
-func NewReader(r io.Reader, source string, parse func(spec string) (game.Game, error)) *Reader {
-	return &Reader{source: source, in: bufio.NewReader(r), parse: parse}
-}
-
-// Next returns the next game, or io.EOF after the last. Any other error names the line; the Reader cannot be used after it.
-func (r *Reader) Next() (p Played, err error) {
-	for {
-		r.line++
-		text, err := r.in.ReadBytes('\n')
-		if err != nil && (err != io.EOF || len(text) == 0) {
-			return p, err
+// Games reads a file of played games and replays each: the moves must be legal, and the
+// result must be the one that they lead to. An error names the line, with the file as source, and is the last. parse makes the
+// game of a spec, as game.Kinds.Parse does.
+func Games(r io.Reader, source string, parse func(spec string) (game.Game, error)) iter.Seq2[Played, error] {
+	return func(yield func(Played, error) bool) {
+		in := bufio.NewReader(r)
+		for line := 1; ; line++ {
+			text, err := in.ReadBytes('\n')
+			if err != nil && (err != io.EOF || len(text) == 0) {
+				if err != io.EOF {
+					yield(Played{}, err)
+				}
+				return
+			}
+			if line == 1 {
+				text = bytes.TrimPrefix(text, []byte("\ufeff")) // an editor's byte order mark
+			}
+			if len(bytes.TrimSpace(text)) == 0 {
+				continue
+			}
+			var p Played
+			var record Record
+			if err = json.Unmarshal(text, &record); err != nil {
+				err = fmt.Errorf("expected a line of JSON: %w", err)
+			} else if record.Settings != nil {
+				continue
+			} else {
+				p, err = record.played(parse)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s:%d: %w", source, line, err)
+			}
+			if !yield(p, err) || err != nil {
+				return
+			}
 		}
-		if r.line == 1 {
-			text = bytes.TrimPrefix(text, []byte("\ufeff")) // an editor's byte order mark
-		}
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		var record Record
-		if err := json.Unmarshal(text, &record); err != nil {
-			return p, fmt.Errorf("%s:%d: expected a line of JSON: %w", r.source, r.line, err)
-		}
-		if record.Settings != nil {
-			r.Settings = record.Settings
-			continue
-		}
-		if p, err = record.played(r.parse); err != nil {
-			return p, fmt.Errorf("%s:%d: %w", r.source, r.line, err)
-		}
-		return p, nil
 	}
 }
 
@@ -120,17 +114,16 @@ func (r *Reader) Next() (p Played, err error) {
 // is incomplete, because the writer was stopped, it is not among them. Length is the length of
 // the text up to there.
 func ReadAll(text []byte, source string, parse func(spec string) (game.Game, error)) (settings [][2]string, games []Played, length int, err error) {
-	length = bytes.LastIndexByte(text, '\n') + 1
-	for r := NewReader(bytes.NewReader(text[:length]), source, parse); ; {
-		p, err := r.Next()
-		if err == io.EOF {
-			return r.Settings, games, length, nil
-		}
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	for p, err := range Games(bytes.NewReader(text), source, parse) {
 		if err != nil {
 			return nil, nil, 0, err
 		}
 		games = append(games, p)
 	}
+	var first Record
+	json.NewDecoder(bytes.NewReader(text)).Decode(&first) // an error is one of Games
+	return first.Settings, games, len(text), nil
 }
 
 // played makes the moves of a game again, and checks the rest of the line.
@@ -142,7 +135,7 @@ func (r Record) played(parse func(spec string) (game.Game, error)) (p Played, er
 	h := player.NewHistory(g)
 	p = Played{History: h, Players: [2]string{r.First, r.Second}, Opening: r.Opening, Place: r.Place, Did: r.Did, Message: r.Message}
 	for i, name := range r.Moves {
-		if _, _, over := Ended(h, game.DrawRuleOf(g)); over {
+		if _, _, over := Ended(h); over {
 			return p, fmt.Errorf("expected %d moves, after which the game is over, found %d", i, len(r.Moves))
 		}
 		if err := h.Play(name); err != nil {
@@ -157,7 +150,7 @@ func (r Record) played(parse func(spec string) (game.Game, error)) (p Played, er
 		return p, fmt.Errorf("reason: expected one of %q, found %q", reasons, r.Reason)
 	}
 	p.Reason = Reason(reason)
-	outcome, why, over := Ended(h, game.DrawRuleOf(g))
+	outcome, why, over := Ended(h)
 	if p.Outcome = outcome; !over && p.Reason != Adjourned {
 		p.Outcome = game.WinFor(h.Turn().Other())
 	}
@@ -196,26 +189,17 @@ func (p *Played) setTimes(seconds []float64) error {
 // errNoGames is the error for a file of played games without games.
 var errNoGames = errors.New("the file has no games")
 
-// LastOf returns the last game of a file of played games. parse is that of NewReader.
+// LastOf returns the last game of a file of played games. parse is that of Games.
 func LastOf(name string, parse func(spec string) (game.Game, error)) (last Played, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return last, err
 	}
 	defer f.Close()
-	err = errNoGames
-	for r := NewReader(f, name, parse); ; {
-		p, failed := r.Next()
-		switch {
-		case failed == io.EOF && err != nil:
-			return last, fmt.Errorf("%s: %w", name, err)
-		case failed == io.EOF:
-			return last, nil
-		case failed != nil:
-			return last, failed
-		}
-		last, err = p, nil
+	err = fmt.Errorf("%s: %w", name, errNoGames)
+	for last, err = range Games(f, name, parse) {
 	}
+	return last, err
 }
 
 // AppendTo appends a game to a file of played games, and creates the file if necessary. A file in another format is left

@@ -3,7 +3,6 @@ package referee_test
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,17 +30,13 @@ func written(t testing.TB, games ...referee.Played) string {
 
 // read returns the games of a file, up to the first error.
 func read(text string) (games []referee.Played, err error) {
-	r := referee.NewReader(strings.NewReader(text), "file", all.Kinds().Parse)
-	for {
-		p, err := r.Next()
-		if err == io.EOF {
-			return games, nil
-		}
+	for p, err := range referee.Games(strings.NewReader(text), "file", all.Kinds().Parse) {
 		if err != nil {
 			return games, err
 		}
 		games = append(games, p)
 	}
+	return games, nil
 }
 
 // show describes games whole.
@@ -170,7 +165,7 @@ func TestAppendTo(t *testing.T) {
 		t.Error(games)
 	}
 	one := written(t, samples(t)[0])
-	for text, want := range map[string]string{"hello\n": ":1: expected a line of JSON", "\n": "the file has no games", one + one[:20]: ":2: expected a line of JSON", strings.TrimSuffix(one, "\n"): ""} {
+	for text, want := range map[string]string{"hello\n": ":1: expected a line of JSON", "hello\n" + one: ":1: expected a line of JSON", "\n": "the file has no games", one + one[:20]: ":2: expected a line of JSON", strings.TrimSuffix(one, "\n"): ""} {
 		must.OK(t, os.WriteFile(name, []byte(text), 0o666))
 		if _, err := referee.LastOf(name, parse); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 	"unicode"
@@ -157,17 +158,30 @@ func (p Played) Explain() string {
 
 // Ended reports whether play has ended at the last position of h, by the rules of the game
 // or by its game.DrawRule.
-func Ended(h *player.History, rule game.DrawRule) (game.Outcome, Reason, bool) {
+func Ended(h *player.History) (game.Outcome, Reason, bool) {
 	if outcome, ok := h.Finished(); ok {
 		return outcome, Finished, true
 	}
-	switch {
+	switch rule := game.DrawRuleOf(h.Game()); {
 	case rule.Repetitions > 0 && h.Times() >= rule.Repetitions:
 		return game.Undecided, Repeated, true
 	case rule.Plies > 0 && len(h.Names()) >= rule.Plies:
 		return game.Undecided, Endless, true
 	}
 	return game.Undecided, 0, false
+}
+
+// PlayAtRandom makes random moves until the play has ended or has that many moves, and reports whether it has ended.
+func PlayAtRandom(h *player.History, random *rand.Rand, moves int) bool {
+	for {
+		if _, _, over := Ended(h); over || len(h.Names()) >= moves {
+			return over
+		}
+		legal := h.Moves()
+		if h.Play(legal[random.IntN(len(legal))].Name) != nil {
+			return true // cannot happen: the move is legal
+		}
+	}
 }
 
 // Play lets two players, First and Second, play a game after the moves of an opening. A player
@@ -189,8 +203,8 @@ func (r Rules) Play(ctx context.Context, g game.Game, seats [2]Seat, opening []s
 		}
 	}
 	watch()
-	for rule, over := game.DrawRuleOf(g), false; ; {
-		if p.Outcome, p.Reason, over = Ended(h, rule); over {
+	for over := false; ; {
+		if p.Outcome, p.Reason, over = Ended(h); over {
 			break
 		}
 		if moves := h.Moves(); len(moves) == 1 && moves[0].Name == game.Pass {

@@ -136,7 +136,7 @@ func TestInterval(t *testing.T) {
 	g := solved.Game(t, "connectn width=6 height=5 connect=4")
 	machine := func(depth int) referee.Entrant {
 		s := must.Get(search.New(g, search.Options{Memory: 1 << 20, Threads: 1}))(t)
-		return entrant(fmt.Sprint(depth), memo{player.NewMachine(s, search.Limit{Depth: depth}), make(map[game.Position]string)})
+		return entrant(fmt.Sprint(depth), memo{player.NewMachine(s.Search, search.Limit{Depth: depth}), make(map[game.Position]string)})
 	}
 	entrants := [2]referee.Entrant{machine(2), machine(3)}
 	play := func(games int, seed uint64) referee.Standing {

@@ -70,7 +70,7 @@ func (s *Session) Practise(judgments []analysis.Judgment) error {
 	whole := s.Whole()
 	for i, j := range judgments {
 		if j.Mistake && s.Practises(whole.Mover(i)) {
-			p.Plies, p.Had = append(p.Plies, i), append(p.Had, j.From)
+			p.Plies, p.Had = append(p.Plies, i), append(p.Had, analysis.ResultOf(s.h.Game(), whole.At(i), j.Before.Value))
 		}
 	}
 	if len(p.Plies) == 0 {

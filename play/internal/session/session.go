@@ -276,7 +276,7 @@ func (s *Session) End() (e End, ok bool) {
 	if s.resigned() {
 		return End{game.WinFor(s.h.Turn().Other()), referee.Resigned}, true
 	}
-	outcome, reason, ok := referee.Ended(s.h, game.DrawRuleOf(s.h.Game()))
+	outcome, reason, ok := referee.Ended(s.h)
 	return End{outcome, reason}, ok
 }
 

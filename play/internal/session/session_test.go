@@ -194,7 +194,7 @@ func TestPractice(t *testing.T) {
 	both := [2]bool{true, true}
 	s := session.New(h, both)
 	must.OK(t, s.Resign())
-	known := func() analysis.Report { return z.LookUp(s.History().Position()) }
+	known := func() analysis.Report { return must.Get(z.Assess(t.Context(), s.History().Position(), 0))(t) }
 	says := func(want string) {
 		t.Helper()
 		task, verdict := s.Asked(known())

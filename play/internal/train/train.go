@@ -20,7 +20,7 @@ import (
 // Grades is the number of grades. Grade 1 is the easiest.
 const Grades = 10
 
-// A Puzzle is a position in which one move alone keeps the result, see Only.
+// A Puzzle is a position in which one move alone keeps the result.
 type Puzzle struct {
 	History *player.History // the play that led to it
 	Report  analysis.Report // the values of all moves are known; Best is the index of the answer
@@ -224,38 +224,28 @@ func (f *Finder) puzzle(ctx context.Context, h *player.History) (*Puzzle, error)
 	if err != nil {
 		return nil, err
 	}
-	only, known := Only(f.g, r)
+	move, known := only(f.g, r)
 	if !known {
 		f.unknown++
 	}
-	if only < 0 {
+	if move < 0 {
 		return nil, nil
 	}
-	r.Best = only
+	r.Best = move
 	p := &Puzzle{History: h.Clone(), Report: r}
 	grade, err := f.grade(ctx, p)
 	p.Grade = grade
 	return p, err
 }
 
-// Only returns the index of the move that alone keeps the result of a position, which is not lost; -1 if there is none,
+// only returns the index of the move that alone keeps the result of a position, which is not lost; -1 if there is none,
 // or if it is the only move. known is false if the value of a move is not known.
-func Only(g game.Game, r analysis.Report) (move int, known bool) {
-	result := analysis.ResultOf(g, r.Position, r.Value)
-	move, keep := -1, 0
-	for i, m := range r.Moves {
-		if !m.Known {
-			return -1, false
-		}
-		if analysis.ResultOf(g, r.Position, m.Value) == result {
-			move = i
-			keep++
-		}
+func only(g game.Game, r analysis.Report) (move int, known bool) {
+	moves, known := r.Keep(g)
+	if len(moves) != 1 || len(r.Moves) == 1 || analysis.ResultOf(g, r.Position, r.Value) == game.Loses {
+		return -1, known
 	}
-	if keep != 1 || len(r.Moves) == 1 || result == game.Loses {
-		return -1, true
-	}
-	return move, true
+	return moves[0], known
 }
 
 // Limits of a grade.

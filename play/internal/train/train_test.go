@@ -281,8 +281,8 @@ func TestGoal(t *testing.T) {
 	} {
 		moves := []analysis.Move{{Worth: analysis.Worth{Value: test.other, Known: true}}, {Worth: analysis.Worth{Value: test.one, Known: true}}}
 		p := Puzzle{History: player.NewHistory(test.g), Report: analysis.Report{Worth: moves[1].Worth, Moves: moves}}
-		if only, known := Only(test.g, p.Report); only != 1 || !known || p.Goal() != test.want {
-			t.Errorf("move %d, %q, want 1, %q", only, p.Goal(), test.want)
+		if move, known := only(test.g, p.Report); move != 1 || !known || p.Goal() != test.want {
+			t.Errorf("move %d, %q, want 1, %q", move, p.Goal(), test.want)
 		}
 	}
 }

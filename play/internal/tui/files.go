@@ -54,7 +54,7 @@ func (m *model) load(name string) error {
 	s := session.Continue(p, [2]bool{p.Players[0] == humanName, p.Players[1] == humanName})
 	m.Session, s.Paused = s, !s.People[s.History().Turn()]
 	level := slices.IndexFunc(m.levels, func(l player.Level) bool { return slices.Contains(p.Players[:], l.String()) })
-	if level >= 0 && m.o.Level == (player.Level{}) {
+	if level >= 0 && m.o.Level == "" {
 		m.level = level
 	}
 	return nil

@@ -75,7 +75,7 @@ const (
 	helping
 )
 
-// newModel makes the model of a new game, or of one that was kept or is loaded.
+// newModel makes the model of a new game, or of one that was kept.
 func newModel(o Options) *model {
 	options := o.Search
 	if options.Memory == 0 {
@@ -85,14 +85,15 @@ func newModel(o Options) *model {
 	m := &model{
 		o: o, g: o.Game, width: 80, height: 24, dark: true, message: o.Notice, bad: o.Notice != "",
 		analyzer: analysis.New(o.Game, o.Table, o.Book, options), search: player.Searching(o.Game, options), send: func(tea.Msg) {},
-		initials: make(map[rune]bool), cancel: func() {}, input: textinput.New(), page: viewport.New(),
+		initials: make(map[rune]bool), cancel: func() {}, levels: player.Opponents(), input: textinput.New(), page: viewport.New(),
 	}
 	bold := m.in(plain).Bold(true)
 	m.input.Placeholder, m.input.CharLimit = "games.txt", 1000
 	m.input.KeyMap.Paste.SetEnabled(false) // the terminal pastes
 	m.input.SetStyles(textinput.Styles{Focused: textinput.StyleState{Text: bold, Prompt: bold, Placeholder: m.in(quiet)}})
 	m.input.Focus()
-	m.levels, m.level = player.OpponentsWith(cmp.Or(o.Level, player.Usual(o.Table != nil)))
+	level := cmp.Or(o.Level, map[bool]string{true: player.Strongest().Name, false: usual}[o.Table != nil])
+	m.level = slices.IndexFunc(m.levels, func(l player.Level) bool { return l.Name == level })
 	m.sit([2]bool{true, false})
 	m.fill()
 	switch goes := m.restore(); {
@@ -107,12 +108,9 @@ func newModel(o Options) *model {
 	return m
 }
 
-// restore loads the game of the command line, or the one that was kept, and reports whether it goes on.
+// restore loads the game that was kept, and reports whether it goes on.
 func (m *model) restore() bool {
-	if m.o.Load != "" {
-		m.open(m.o.Load)
-		return !m.bad
-	} else if m.o.Kept == "" || m.o.Fresh {
+	if m.o.Kept == "" || m.o.Fresh {
 		return false
 	}
 	err := m.load(m.o.Kept)
@@ -291,7 +289,7 @@ func (m *model) practise() tea.Cmd {
 // grade raises or lowers the level of the machine.
 func (m *model) grade(by int) tea.Cmd {
 	m.level = max(0, min(m.level+by, len(m.levels)-1))
-	m.show("the machine plays "+m.levels[m.level].Words(), nil)
+	m.show("the machine plays "+m.levels[m.level].Name, nil)
 	if m.Thinking() {
 		return m.arrive()
 	}

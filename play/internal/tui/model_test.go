@@ -28,6 +28,7 @@ import (
 	"github.com/treereduce/treereduce/play/internal/session"
 	"github.com/treereduce/treereduce/play/internal/testing/testbook"
 	"github.com/treereduce/treereduce/search"
+	"github.com/treereduce/treereduce/table"
 )
 
 // The seats for values of --you.
@@ -41,12 +42,15 @@ var (
 // start returns the started model of a game without a table.
 func start(t testing.TB, spec string, change func(o *Options)) *model {
 	t.Helper()
-	o := Options{Game: solved.Game(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople, Level: player.Level{Depth: 8}}
+	o := Options{Game: solved.Game(t, spec), Parse: all.Kinds().Parse, Search: search.Options{Memory: 4 << 20}, Seats: twoPeople}
 	if change != nil {
 		change(&o)
 	}
 	m := newModel(o)
 	m.Analysing = o.Seats == twoPeople
+	if o.Level == "" && o.Table == nil {
+		m.levels[m.level] = player.Level{Name: "tested", Depth: 8} // makes no moves at random
+	}
 	t.Cleanup(m.close)
 	perform(t, m, m.Init())
 	return m
@@ -570,7 +574,7 @@ func TestSelecting(t *testing.T) {
 // TestUndo checks that, against the machine, undo goes back to the user's own previous
 // move, redo repeats the moves, and a new move discards those taken back.
 func TestUndo(t *testing.T) {
-	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youFirst, 2 })
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "00")
 	if len(m.Moves()) != 4 {
 		t.Fatal(m.Moves())
@@ -596,7 +600,7 @@ func TestUndo(t *testing.T) {
 // TestSecond checks that the machine begins if the user plays second, and that it waits
 // after an undo to the initial position.
 func TestSecond(t *testing.T) {
-	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats, o.Level.Depth = youSecond, 2 })
+	m := start(t, "connectn width=4 height=4 connect=4", func(o *Options) { o.Seats = youSecond })
 	if len(m.Moves()) != 1 {
 		t.Fatal(m.Moves())
 	}
@@ -675,16 +679,19 @@ func TestNewGame(t *testing.T) {
 // TestLevels checks that the level of the machine can be raised and lowered within its
 // range.
 func TestLevels(t *testing.T) {
-	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Time: 3 * time.Second} })
-	expect(t, m, "machine: 3s a move")
+	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, "grandmaster" })
+	expect(t, m, "machine: grandmaster")
 	for _, tt := range []struct{ keys, words string }{
-		{"+", "perfect"}, {"-", "3s a move"}, {"-", "grandmaster"}, {"-----------", "random"}, {"+", "beginner"}, {"=", "novice"}, {"+++++++++++", "perfect"},
+		{"+", "perfect"}, {"-", "grandmaster"}, {"-----------", "random"}, {"+", "beginner"}, {"=", "novice"}, {"+++++++++++", "perfect"},
 	} {
 		keys(t, m, tt.keys)
 		expect(t, m, "machine: "+tt.words)
 	}
-	if m := start(t, three, func(o *Options) { o.Table, o.Level, o.Seats = solved.Table(t, o.Game), player.Level{}, youFirst }); m.levels[m.level] != player.Strongest() {
-		t.Errorf("the first level with a table is %+v", m.levels[m.level])
+	for name, tab := range map[string]*table.Table{"club": nil, "perfect": solved.Table(t, solved.Game(t, three))} {
+		m := newModel(Options{Game: solved.Game(t, three), Table: tab, Seats: youFirst})
+		m.arrive()
+		expect(t, m, "machine: "+name)
+		m.close()
 	}
 }
 
@@ -709,7 +716,7 @@ func TestHint(t *testing.T) {
 
 // TestResign checks that the end of a game by resignation is judged, and can be analysed.
 func TestResign(t *testing.T) {
-	m := start(t, three, func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Depth: 4} })
+	m := start(t, three, func(o *Options) { o.Seats = youFirst })
 	keys(t, m, "g")
 	expect(t, m, "resign: only a person who is to move can resign, after the")
 	keys(t, m, "0g")
@@ -726,7 +733,7 @@ func TestResign(t *testing.T) {
 
 // TestKeysOfMoves checks that a letter with which moves begin has another key, which the help names.
 func TestKeysOfMoves(t *testing.T) {
-	m := start(t, "dobutsu", func(o *Options) { o.Seats, o.Level = youFirst, player.Level{Depth: 1} })
+	m := start(t, "dobutsu", func(o *Options) { o.Seats, o.Level = youFirst, "beginner" })
 	m.Update(tea.WindowSizeMsg{Width: 200, Height: 40})
 	perform(t, m, m.play(m.moves[0].Name))
 	keys(t, m, "G")
@@ -953,7 +960,7 @@ func TestFiles(t *testing.T) {
 	if err != nil || strings.Count(string(text), `"result":"none","reason":"adjourned"`) != 2 {
 		t.Errorf("%s, %v", text, err)
 	}
-	again := start(t, three, func(o *Options) { o.Load, o.Seats = name, nil })
+	again := start(t, three, func(o *Options) { o.Kept, o.Seats = name, nil })
 	if len(again.Moves()) != 4 || again.mode != playing {
 		t.Error(again.Moves(), again.mode)
 	}
@@ -1020,8 +1027,9 @@ func TestProgress(t *testing.T) {
 // TestLate checks that background work for an earlier position is cancelled and its results
 // are ignored, and that a search that would take an hour does not block anything.
 func TestLate(t *testing.T) {
-	o := Options{Game: solved.Game(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond, Level: player.Level{Time: time.Hour}}
+	o := Options{Game: solved.Game(t, "connectn width=7 height=6 connect=4"), Search: search.Options{Memory: 4 << 20}, Seats: youSecond}
 	m := newModel(o)
+	m.levels[m.level] = player.Level{Name: "slow", Time: time.Hour}
 	defer m.close()
 	cmd := m.arrive()
 	ctx, turn := m.ctx, m.turn
@@ -1058,7 +1066,7 @@ func TestLate(t *testing.T) {
 func TestTableFails(t *testing.T) {
 	tab := solved.Table(t, solved.Game(t, three))
 	tab.Close()
-	m := start(t, three, func(o *Options) { o.Table, o.Level, o.Seats = tab, player.Level{}, youSecond })
+	m := start(t, three, func(o *Options) { o.Table, o.Seats = tab, youSecond })
 	keys(t, m, "a")
 	expect(t, m, "Search: ")
 	expect(t, m, "already closed.")
@@ -1119,7 +1127,7 @@ func TestControlCharacters(t *testing.T) {
 
 // TestFileNameStays checks that a move of the machine does not clear a file name that is being typed.
 func TestFileNameStays(t *testing.T) {
-	m := start(t, three, func(o *Options) { o.Seats, o.Level.Depth = youFirst, 2 })
+	m := start(t, three, func(o *Options) { o.Seats = youFirst })
 	move := m.key(press("0"))
 	keys(t, m, "sab")
 	perform(t, m, move)

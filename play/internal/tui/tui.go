@@ -23,10 +23,12 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/play/internal/book"
-	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/search"
 	"github.com/treereduce/treereduce/table"
 )
+
+// usual is a level that answers at once, and that people can beat.
+const usual = "club"
 
 // Options configure the user interface.
 type Options struct {
@@ -34,15 +36,13 @@ type Options struct {
 	Table  *table.Table   // the solved game; nil: none, values come from a search
 	Book   *book.Book     // an opening book of the game; nil: none
 	Search search.Options // of the advice and of the machine's moves, which share the memory
-	// Level is the initial level of the machine: one of player.Opponents, or a Depth or Time
-	// without a name. If it is empty, it is that of the kept game, or else the machine plays from
-	// the table, or for one second.
-	Level player.Level
+	// Level is the name of the initial level of the machine, one of player.Opponents. If it is empty, it is that of
+	// the kept game, or else perfect with a table, and usual without one.
+	Level string
 	Pace  time.Duration // the minimum time of a machine's move, so that it can be seen
 	Seats *[2]bool      // whether First and Second are people; nil: the user is asked
 
 	Parse func(spec string) (game.Game, error) // makes the game of a spec in a file of played games
-	Load  string                               // the name of such a file, whose last game is continued; "": none
 	Kept  string                               // the name of one that keeps the game until the next start; "": it is not kept
 	Fresh bool                                 // Kept is written, but not read
 

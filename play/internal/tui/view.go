@@ -96,7 +96,7 @@ func (m *model) screen() string {
 	case helping:
 		return stack(m.page.View(), keys)
 	case choosing:
-		body, keys = stack(bold.Render("New game"), m.help(0).FullHelpView([][]key.Binding{m.bindings(choosing)}), blank, m.in(quiet).Render("machine: "+m.levels[m.level].Words())), ""
+		body, keys = stack(bold.Render("New game"), m.help(0).FullHelpView([][]key.Binding{m.bindings(choosing)}), blank, m.in(quiet).Render("machine: "+m.levels[m.level].Name)), ""
 	default:
 		c := plain
 		if r, ok := m.Result(); ok {
@@ -180,7 +180,7 @@ func (m *model) panel(width int) string {
 		say(quiet, "last: "+names[len(names)-1]+" by "+m.Who(m.History().Mover(len(names)-1)))
 	}
 	if m.Persons() < 2 {
-		say(quiet, "machine: "+m.levels[m.level].Words())
+		say(quiet, "machine: "+m.levels[m.level].Name)
 	}
 	if m.height >= roomy {
 		say(plain, blank)

@@ -59,12 +59,11 @@ const maxKnown = 10_000
 func (s *Server) begin(g *served, p game.Position) analysis.Report {
 	var trouble string
 	if g.table != nil {
-		z := analysis.New(g.g, g.table, nil, search.Options{})
-		r := z.LookUp(p)
-		if r.Table {
+		r, err := analysis.New(g.g, g.table, nil, search.Options{}).Assess(context.Background(), p, 0)
+		if err == nil {
 			return r
 		}
-		trouble = "the table is not used: " + r.Trouble
+		trouble = "the table is not used: " + err.Error()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -173,9 +173,6 @@ func (s *Server) game(r *Request) (*served, error) {
 		}
 	}
 	g := &served{id: id, variant: variant, g: rules, book: book.Embedded(rules)}
-	if s.o.Book != nil && s.o.Book.Game().Spec() == rules.Spec() {
-		g.book = s.o.Book
-	}
 	s.games[key] = g
 	return g, nil
 }

@@ -205,7 +205,7 @@ func (s *Server) answer(r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, _, wrong := analysis.MistakeOf(g.g, p, before.Worth, after.Worth)
+	wrong := analysis.IsMistake(g.g, p, before.Worth, after.Worth)
 	then := after.Explain(g.g).String()
 	after.Value = g.g.Values().Before(after.Value)
 	text := move + ": " + after.Text(g.g, p)

@@ -329,7 +329,7 @@ func (s *Server) judge(g *served, h *player.History) ([]analysis.Judgment, []ana
 		reports[i] = analysis.Report{Position: h.At(i), Worth: s.worth(g, h.At(i)), Best: -1}
 	}
 	for i := range h.Names() { // only mistakes need lines, and what is known of other moves
-		if _, _, wrong := analysis.MistakeOf(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth); wrong {
+		if analysis.IsMistake(g.g, h.At(i), reports[i].Worth, reports[i+1].Worth) {
 			reports[i] = s.begin(g, h.At(i))
 			if next := h.At(i + 1); g.g.Primitive(next) == 0 {
 				reports[i+1].Line = s.begin(g, next).Line

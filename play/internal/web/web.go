@@ -20,7 +20,6 @@ import (
 	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/play/internal/analysis"
-	"github.com/treereduce/treereduce/play/internal/book"
 	"github.com/treereduce/treereduce/play/internal/player"
 	"github.com/treereduce/treereduce/play/internal/train"
 	"github.com/treereduce/treereduce/table"
@@ -38,7 +37,6 @@ type Source struct {
 type Options struct {
 	Games       game.Kinds
 	Sources     []Source                                         // of several tables of a game, the first one is served
-	Book        *book.Book                                       // an opening book, for the game that it is of; nil: none
 	Pages       func(s *Server, sources []Source) (Pages, error) // makes the pages of runs; nil: there are none
 	HostAllowed func(host string) bool                           // reports whether a request may name a host; nil: any
 	AllowOrigin string                                           // the value of Access-Control-Allow-Origin for the interface; "": none

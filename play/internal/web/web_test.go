@@ -303,7 +303,8 @@ func TestAnalysisProgress(t *testing.T) {
 func TestBook(t *testing.T) {
 	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Layered)
 	tab := solved.Table(t, g)
-	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1, Book: testbook.New(t, g, 3)}))(t)
+	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
+	s.games["connectn/4-4-4"] = &served{id: "connectn", variant: "4-4-4", g: g, book: testbook.New(t, g, 3)}
 	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 	_, body := get(t, server.URL+"/view/connectn/4-4-4?moves=1,1")

@@ -20,11 +20,11 @@ import (
 func TestTournament(t *testing.T) {
 	dir := t.TempDir()
 	for name, arguments := range map[string]string{
-		"connectn": "connectn --width 7 --height 6 --connect 4 --seed 1",
-		"mancala":  "mancala --seed 1",
+		"connectn": "connectn --width 7 --height 6 --connect 4 --seed 1 --threads 1",
+		"mancala":  "mancala --seed 1 --threads 1",
 	} {
 		cmd := exec.Command(play, append(strings.Fields("tournament "+arguments+" -q --html "+filepath.Join(dir, name+".html")),
-			"Alice=machine:depth=3,threads=1", "Bob=random", "</script>=random", "broken=program:exit 3")...)
+			"Alice=machine:depth=3", "Bob=random", "</script>=random", "broken=program:exit 3")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("play tournament: %v\n%s", err, out)
 		}

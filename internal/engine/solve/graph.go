@@ -111,15 +111,12 @@ func (r *run) senders(n *node) []*node {
 	return r.nodes[r.last+1 : n.number]
 }
 
-func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
-func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
-
 // name returns the name of the directory of a node's job, with passes forward of the first one, retrograde of the last one.
 func (n *node) name() string {
 	if n.forward {
-		return first(n.tier)
+		return fmt.Sprintf("data_first%d", n.tier)
 	}
-	return second(n.tier)
+	return fmt.Sprintf("data_second%d", n.tier)
 }
 
 // jobName matches the directories of all jobs but the last: those of tiers and of passes, also of earlier formats.
@@ -306,6 +303,7 @@ func (r *run) runNode(ctx context.Context, n *node) error {
 // next returns the next job of a node, with its input; nil: there is none.
 func (r *run) next(n *node) (job *runner.Job, err error) {
 	_, tabled := r.tabled(n.tier)
+	forward := r.data.Dir(r.node(true, n.tier).name())
 	job = &runner.Job{Name: n.name(), Step: step.Solve, Tier: n.tier, Table: n.values && !tabled && r.UntilTier < 0, Parts: n.forward || r.KeepAll}
 	switch {
 	case n.forward && n.tier == 0:
@@ -321,8 +319,8 @@ func (r *run) next(n *node) (job *runner.Job, err error) {
 			return nil, err
 		}
 		if !n.forward {
-			job.BordersFrom = r.data.Dir(first(n.tier))
-			job.Edges, job.Runs, job.Absorb = []string{job.BordersFrom}, []string{job.BordersFrom}, 1
+			job.BordersFrom = forward
+			job.Edges, job.Runs, job.Absorb = []string{forward}, []string{forward}, 1
 			return job, nil
 		}
 		for _, of := range slices.Backward(r.nodes[:n.number]) { // the last that contains positions
@@ -332,13 +330,15 @@ func (r *run) next(n *node) (job *runner.Job, err error) {
 			}
 		}
 	case n.forward:
-		job.Input = []string{r.data.Dir(first(n.tier - 1))}
+		if n.tier > 0 {
+			job.Input = []string{r.data.Dir(r.node(true, n.tier-1).name())}
+		}
 	default:
 		successors := table.TierFile(n.tier + 1)
 		if job.Parts = !r.stored; job.Parts {
 			successors = r.node(false, n.tier+1).name()
 		}
-		job.Input, job.Predecessors = []string{r.data.Dir(successors)}, r.data.Dir(first(n.tier))
+		job.Input, job.Predecessors = []string{r.data.Dir(successors)}, forward
 	}
 	return job, nil
 }
@@ -384,7 +384,11 @@ func (r *run) prune(now *node) error {
 	if r.KeepAll {
 		return nil
 	}
-	for _, n := range r.nodes[:now.number+1] {
+	nodes := r.nodes[:now.number+1]
+	if now.runs { // the other nodes are read until it has ended
+		nodes = nodes[now.number:]
+	}
+	for _, n := range nodes {
 		read := n.reader > now.number || now.runs || r.UntilTier >= 0
 		if n.forward && n.reader <= now.number && !read {
 			if n.reader == now.number { // otherwise it has been deleted
@@ -416,7 +420,7 @@ func (r *run) drop(n *node, d *dir, now *node, read bool) error {
 	waits := slices.ContainsFunc(d.receivers, func(stage int) bool {
 		to := step.Stage(stage)
 		number := r.number(n.forward, to.Tier())
-		return number > now.number || number == now.number && now.runs && (n != now || to > now.dirs[len(now.dirs)-1].stage)
+		return number > now.number || number == now.number && now.runs && to > now.dirs[len(now.dirs)-1].stage
 	})
 	goes := func(file string) bool {
 		switch {

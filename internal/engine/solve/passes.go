@@ -46,8 +46,8 @@ func (x *passIndex) reads(name string) bool {
 
 // readIndex reads the index in the directory of a pass.
 func (r *run) readIndex(pass string) (index passIndex, err error) {
-	name := path.Join(r.data.Dir(pass), store.IndexFile)
-	text, err := jobdir.ReadSealed(r.data.FS, name)
+	name := r.data.Dir(path.Join(pass, store.IndexFile))
+	text, err := store.ReadFile(r.data.FS, name)
 	if err == nil {
 		err = store.UnmarshalSummed(name, text, &index)
 	}
@@ -92,11 +92,12 @@ func (r *run) nextPass(n *node, job *runner.Job) (_ *runner.Job, err error) {
 			return nil, err
 		}
 	}
-	job.BordersFrom = r.data.Dir(first(n.tier))
+	forward := r.node(true, n.tier)
+	job.BordersFrom = r.data.Dir(forward.name())
 	_, reversible := r.g.(game.Reversible)
 	if !n.forward && len(n.dirs) == 0 {
 		job.Name, job.Step, job.Table = n.passName(at), step.Begin, false
-		for _, d := range r.node(true, n.tier).dirs {
+		for _, d := range forward.dirs {
 			job.Runs = append(job.Runs, r.data.Dir(d.name))
 		}
 		if job.Absorb = len(job.Runs); !reversible {

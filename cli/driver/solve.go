@@ -422,7 +422,7 @@ func resultFields(g game.Game, data *store.Data, r solve.Result, copied string) 
 			m["final"] = data.Dir(solve.FinalDir)
 		}
 	} else {
-		m["tiers"] = r.Tiers[:reached(r)]
+		m["tiers"] = r.Tiers
 	}
 	return m
 }
@@ -430,7 +430,7 @@ func resultFields(g game.Game, data *store.Data, r solve.Result, copied string) 
 // printResult prints the result of a run as text, and the place of its copy.
 func printResult(out io.Writer, g game.Game, data *store.Data, r solve.Result, copied string) {
 	if !r.Solved {
-		for tier, n := range r.Tiers[:reached(r)] {
+		for tier, n := range r.Tiers {
 			fmt.Fprintf(out, "tier %d: %s\n", tier, numfmt.Count(n, "position"))
 		}
 		return
@@ -468,9 +468,4 @@ func withImages(g game.Game, data *store.Data, r solve.Result) uint64 {
 		return 0
 	}
 	return seal.Records()
-}
-
-// reached returns the number of tiers that are known after --until-tier.
-func reached(r solve.Result) int {
-	return slices.IndexFunc(append(slices.Clone(r.Tiers), -1), func(n int64) bool { return n < 0 })
 }

@@ -61,21 +61,6 @@ func (s *Seals) Sealed(fsys store.FS, name string) (*store.SealedFile, error) {
 	return &made, err
 }
 
-// ReadSealed reads a small file, and verifies it against the seal of its directory.
-func ReadSealed(fsys store.FS, name string) ([]byte, error) {
-	seal, err := new(Seals).Of(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := store.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	var read store.SealedFile
-	read.Write(text)
-	return text, seal.Verify(name, read.Length, read.Sum)
-}
-
 // OpenPacked opens a pack file, and checks its length and checksum against its seal. It does not read the complete file.
 func OpenPacked(fsys store.FS, name string, seal *store.SealedFile) (f *streamfmt.File, err error) {
 	in, err := fsys.Open(name)

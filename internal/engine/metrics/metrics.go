@@ -22,10 +22,6 @@ type Run struct {
 	*status.Run
 }
 
-// maxJobs is the number of jobs of a run that have samples of their own: the last ones. The others are
-// added up for each step, as those of the tier "earlier", so that a run of many passes has few samples.
-const maxJobs = 200
-
 // ContentType is the media type of the description.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -62,9 +58,9 @@ func families() []family {
 			}
 		}},
 		{"positions_found", "gauge", "Positions that the forward jobs have found.", func(r *status.Run, add adder) { add(float64(r.Positions())) }},
-		{"job_positions", "gauge", "Positions in the output of a finished job.", ofJobs(func(j *solve.JobRecord) float64 { return float64(cmp.Or(j.Positions, j.Records)) })},
-		{"job_bytes", "gauge", "Size of the output of a finished job.", ofJobs(func(j *solve.JobRecord) float64 { return float64(j.Size) })},
-		{"job_seconds", "gauge", "Duration of a finished job.", ofJobs(func(j *solve.JobRecord) float64 { return j.Seconds })},
+		{"job_positions", "gauge", "Positions in the output of finished jobs.", ofJobs(func(j *solve.JobRecord) float64 { return float64(cmp.Or(j.Positions, j.Records)) })},
+		{"job_bytes", "gauge", "Size of the output of finished jobs.", ofJobs(func(j *solve.JobRecord) float64 { return float64(j.Size) })},
+		{"job_seconds", "gauge", "Duration of finished jobs.", ofJobs(func(j *solve.JobRecord) float64 { return j.Seconds })},
 		{"retries_total", "counter", "How often jobs, or their tasks on a cluster, failed and were run again.", func(r *status.Run, add adder) {
 			var n int64
 			for i := range r.Journal.Jobs {
@@ -77,28 +73,25 @@ func families() []family {
 	}
 }
 
-// ofJobs returns a function that adds a sample for each of the last jobs, and for each step of earlier ones.
+// ofJobs returns a function that adds a sample for each step and tier: the sum of its passes.
 func ofJobs(value func(*solve.JobRecord) float64) func(*status.Run, adder) {
 	return func(r *status.Run, add adder) {
-		jobs := r.Journal.Jobs
-		var steps []string
-		earlier := make(map[string]float64)
-		for len(jobs) > maxJobs {
-			if _, known := earlier[jobs[0].Step]; !known {
-				steps = append(steps, jobs[0].Step)
-			}
-			earlier[jobs[0].Step] += value(&jobs[0])
-			jobs = jobs[1:]
+		type place struct {
+			step string
+			tier int
 		}
-		for _, step := range steps {
-			add(earlier[step], "step", step, "tier", "earlier")
-		}
-		for i := range jobs {
-			labels := []string{"step", jobs[i].Step, "tier", strconv.Itoa(jobs[i].Tier)}
-			if jobs[i].Pass > 0 {
-				labels = append(labels, "pass", strconv.Itoa(jobs[i].Pass))
+		var places []place
+		sums := make(map[place]float64)
+		for i := range r.Journal.Jobs {
+			j := &r.Journal.Jobs[i]
+			p := place{j.Step, j.Tier}
+			if _, known := sums[p]; !known {
+				places = append(places, p)
 			}
-			add(value(&jobs[i]), labels...)
+			sums[p] += value(j)
+		}
+		for _, p := range places {
+			add(sums[p], "step", p.step, "tier", strconv.Itoa(p.tier))
 		}
 	}
 }

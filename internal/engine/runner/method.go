@@ -56,8 +56,8 @@ type Method interface {
 	Whole(fsys store.FS, dir string, seal *store.Seal) (bool, error)
 	// ValuedFirst reports whether the forward job of a tier gives all its positions values.
 	ValuedFirst(tier int) bool
-	// Receivers returns the numbers of the stages to which the directory of a job sends messages.
-	Receivers(fsys store.FS, dir string) ([]int, error)
+	// OpenSender opens the directory of a job that sends messages.
+	OpenSender(fsys store.FS, dir string) (Sender, error)
 
 	// Inline returns a runner that executes jobs in this process, with this many bytes of memory; 0 means 2 GiB.
 	Inline(memory int) Runner

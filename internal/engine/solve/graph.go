@@ -3,7 +3,6 @@ package solve
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,55 +15,108 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// The jobs of a game are a graph: each has a directory, and reads directories of others. It is the same for both methods.
-// A job that has run puts its tier into the table if it gives all positions values, and commits its directory. What no
-// missing job reads is deleted. A resumed run looks up which directories are complete, and runs the jobs that are
-// missing and wanted.
+// The jobs of a game are a graph. A node of it is the jobs of a tier in one direction: one job, or if the tier has inner moves,
+// passes (passes.go). The directory of a job has
+//
+//	parts      positions, or their values: reads says which nodes read them
+//	messages   files for other stages in the same direction, if the method sends messages
+//	states     files for later passes over the tier
+//	shards     of the table, if the job gives the positions of the tier values: they move there when the directory is committed
+//
+// A resumed run looks for the complete directories of all nodes (look), and finds the nodes whose jobs must run (plan): those
+// of tiers that the table lacks, and those that write what another one that must run reads, and what is missing. After each
+// job, what no later one reads is deleted (prune).
+//
+// When messages have been deleted, the seal of their directory still lists the stages that they were for. So a resumed run
+// knows which jobs must run to send them again. Therefore a data_secondN stays until the game is solved, at the end as a
+// directory with nothing but a seal.
 
-// A planner is what differs between blocks and layers: what a job reads, and how much work it is.
-type planner interface {
-	// weight returns a job's part of the work of the run. weigh is called before the retrograde pass.
-	weight(step string, tier int) float64
-	weigh(ctx context.Context) error
-	// readers returns the tiers from first to end-1, whose jobs may read the directory of a tier.
-	readers(forward bool, tier int) (first, end int)
-	// open completes the description of a directory, of which name and seal are set.
-	open(d *dir, forward bool) error
-	// next returns the next job of a chain, with its input; nil: there is none.
-	next(ctx context.Context, c *chain) (*runner.Job, error)
-	// positions returns the number of positions of a tier that is not in the table.
-	positions(o *output) (int64, error)
+// A node is the jobs of a tier in one direction.
+type node struct {
+	number  int // nodes run in the order of their numbers
+	forward bool
+	tier    int
+	values  bool    // whether it gives the positions of the tier values
+	loops   bool    // whether the tier has inner moves
+	reader  int     // the number of the last node that reads its parts; its own if none does
+	weight  float64 // its part of the work of the run
+
+	runs  bool      // whether jobs must run
+	dirs  []*dir    // its complete directories, in the order of their jobs; retrograde, if all are complete, only the last
+	ended bool      // whether all its directories are complete
+	lacks string    // the first directory that is not, if an earlier run has made the others
+	fault error     // why passes of an earlier run cannot be continued
+	index passIndex // of the last pass
 }
 
-func first(tier int) string  { return fmt.Sprintf("data_first%d", tier) }
-func second(tier int) string { return fmt.Sprintf("data_second%d", tier) }
-
-// valued returns the name of the directory of the job that gives the positions of a tier values. By blocks, those of the
-// last tier are all terminal.
-func valued(m runner.Method, tier int) string {
-	if m.ValuedFirst(tier) {
-		return first(tier)
+// newNodes makes the nodes of the graph, forward from tier 0 to the last one, then back. If the positions of the last tier are
+// all terminal, its forward job may give them values. The weights of the forward nodes are slots if these are known; the sum
+// of the weights of the retrograde ones is twice theirs.
+func (r *run) newNodes() {
+	slots, sum := make([]float64, r.last+1), 0.0
+	for tier := range slots {
+		slots[tier], _ = r.method.Slots(tier)
+		slots[tier] = cmp.Or(slots[tier], 1)
+		sum += slots[tier]
 	}
-	return second(tier)
-}
-
-// eachDir calls do for each directory that the jobs of a tier write in one direction. do returns the numbers of the stages
-// to which the directory sends.
-func eachDir(m runner.Method, tier int, forward bool, do func(name string, at step.Stage) (receivers []int, err error)) error {
-	name := first(tier)
-	switch loops := game.Loops(m.Game(), tier); {
-	case loops && forward:
-		return eachPass(tier, true, do)
-	case loops:
-		if err := eachPass(tier, false, do); err != nil {
-			return err
+	for tier := range slots {
+		r.nodes = append(r.nodes, &node{tier: tier, forward: true, values: r.method.ValuedFirst(tier), weight: slots[tier] / sum})
+	}
+	for tier := r.last; tier >= 0; tier-- {
+		if !r.method.ValuedFirst(tier) {
+			r.nodes = append(r.nodes, &node{tier: tier, values: true})
 		}
-		fallthrough
-	case !forward:
-		name = valued(m, tier)
 	}
-	_, err := do(name, step.At(tier, 0))
-	return err
+	for i, n := range r.nodes {
+		n.number, n.reader, n.loops = i, i, game.Loops(r.g, n.tier)
+		for _, of := range r.reads(n) {
+			of.reader = i
+		}
+	}
+}
+
+// node returns a node: forward, or the one that gives the positions of a tier values.
+func (r *run) node(forward bool, tier int) *node { return r.nodes[r.number(forward, tier)] }
+
+// number returns the number of a node.
+func (r *run) number(forward bool, tier int) int {
+	if forward {
+		return tier
+	}
+	return len(r.nodes) - 1 - tier
+}
+
+// reads returns the nodes whose parts a node reads. With messages, that is only what the forward pass has found; otherwise the
+// tier beside its own, too. Values of positions that the table stores are read there.
+func (r *run) reads(n *node) []*node {
+	switch sends := r.method.Sends(); {
+	case n.forward && (sends || n.tier == 0):
+		return nil
+	case n.forward:
+		return []*node{r.node(true, n.tier-1)}
+	case sends || r.stored:
+		return []*node{r.node(true, n.tier)}
+	}
+	return []*node{r.node(true, n.tier), r.node(false, n.tier+1)}
+}
+
+// senders returns the nodes that may send messages to a node.
+func (r *run) senders(n *node) []*node {
+	switch {
+	case !r.method.Sends():
+		return nil
+	case n.forward:
+		return r.nodes[:n.number]
+	}
+	return r.nodes[r.last+1 : n.number]
+}
+
+// name returns the name of the directory of a node's job, with passes forward of the first one, retrograde of the last one.
+func (n *node) name() string {
+	if n.forward {
+		return fmt.Sprintf("data_first%d", n.tier)
+	}
+	return fmt.Sprintf("data_second%d", n.tier)
 }
 
 // jobName matches the directories of all jobs but the last: those of tiers and of passes, also of earlier formats.
@@ -81,307 +133,129 @@ type dir struct {
 	name      string
 	stage     step.Stage
 	seal      *store.Seal
-	receivers []int         // the stages that read its messages, or by blocks its parts
-	shards    bool          // whether it has parts: positions, or their values
-	dropped   bool          // whether what the receivers read has been deleted
-	box       runner.Sender // its messages, by layers; nil if dropped
+	whole     bool          // whether its parts are usable: have all positions, if the runner needs all
+	receivers []int         // the numbers of the stages that its messages are for, ascending
+	box       runner.Sender // its messages; nil if there are none, or they have been deleted
 }
 
-// sendsTo reports whether a directory had messages for a stage.
+// open opens a complete directory; nil: it is not complete.
+func (r *run) open(ctx context.Context, name string, at step.Stage) (*dir, error) {
+	seal, err := r.sealOf(ctx, name)
+	if err != nil || seal == nil {
+		return nil, err
+	}
+	d := &dir{name: name, stage: at, seal: seal, whole: true, receivers: seal.Receivers}
+	if !r.stored {
+		if d.whole, err = r.method.Whole(r.data.FS, r.data.Dir(name), seal); err != nil {
+			return nil, err
+		}
+	}
+	if d.has(store.OutboxPrefix) {
+		if d.box, err = r.method.OpenSender(r.data.FS, r.data.Dir(name)); err == nil {
+			d.receivers = d.box.Receivers()
+		}
+	}
+	return d, err
+}
+
+// has reports whether a directory has files whose names begin with a prefix.
+func (d *dir) has(prefix string) bool {
+	return slices.ContainsFunc(d.seal.Files, func(f store.SealedFile) bool { return strings.HasPrefix(f.Name, prefix) })
+}
+
+// sendsTo reports whether a directory has, or had, messages for a stage.
 func (d *dir) sendsTo(to step.Stage) bool {
 	_, found := slices.BinarySearch(d.receivers, int(to))
 	return found
 }
 
-// drop deletes the files that goes selects, if they are large enough.
-func (d *dir) drop(r *run, goes func(file string) bool) (dropped bool, err error) {
-	var bytes int64
-	for _, f := range d.seal.Files {
-		if goes(f.Name) {
-			bytes += f.Length
-		}
-	}
-	if bytes < cmp.Or(r.MinDrop, minDrop) {
-		return false, nil
-	}
-	d.seal.Receivers = d.receivers
-	return true, d.seal.Drop(r.data.FS, r.data.Dir(d.name), goes)
+// hasParts reports whether the parts of a node exist.
+func (n *node) hasParts() bool {
+	return n.ended && slices.ContainsFunc(n.dirs, func(d *dir) bool { return d.whole && d.has(store.PartPrefix) })
 }
 
-// minDrop is the default of Options.MinDrop: writing the seal again costs as much as writing
-// about this many bytes.
-const minDrop = 256 << 10
-
-// An output is the complete directories of a tier in one direction: one, or one for each forward pass over a tier with
-// inner moves. If there are none, it describes what may have been there.
-type output struct {
-	passes    []*dir
-	shards    bool  // whether it has its shards: positions, or their values
-	receivers []int // the tiers that its messages are for, ascending
-	dropped   bool  // whether its messages have been deleted
+// dropped reports whether messages of a node to a tier have been deleted, or may be missing.
+func (n *node) dropped(tier int) bool {
+	return !n.ended || slices.ContainsFunc(n.dirs, func(d *dir) bool { return d.box == nil && d.sendsTo(step.At(tier, 0)) })
 }
 
-// mustRun reports whether the job of a directory must run: because its shards are wanted and missing, or because a job
-// that runs needs messages from it that have been deleted. The slice reports, by tier, which of the jobs that may
-// receive messages run.
-func (o *output) mustRun(wanted bool, runs []bool) bool {
-	receives := func(tier int) bool { return 0 <= tier && tier < len(runs) && runs[tier] }
-	return wanted && !o.shards || o.dropped && slices.ContainsFunc(o.receivers, receives)
-}
-
-// outputs are the directories of one direction.
-type outputs struct {
-	run     *run
-	forward bool
-	of      []*output // by tier; nil if not complete or not checked yet
-}
-
-// directory returns the name of the directory of the last job of a tier; forward, of the first.
-func (s *outputs) directory(tier int) string {
-	if s.forward {
-		return first(tier)
+// look finds the complete directories of a node in a data directory of an earlier run.
+func (r *run) look(ctx context.Context, n *node) error {
+	if n.loops {
+		return r.lookPasses(ctx, n)
 	}
-	return valued(s.run.method, tier)
-}
-
-// open opens a complete directory; nil: it is not complete.
-func (s *outputs) open(ctx context.Context, name string, at step.Stage) (*dir, error) {
-	seal, err := s.run.sealOf(ctx, name)
-	if err != nil || seal == nil {
-		return nil, err
-	}
-	d := &dir{name: name, stage: at, seal: seal, receivers: seal.Receivers, shards: slices.ContainsFunc(seal.Files, isPart)}
-	if err := s.run.by.open(d, s.forward); err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-func isPart(f store.SealedFile) bool { return strings.HasPrefix(f.Name, store.PartPrefix) }
-
-// get returns the complete directories of a tier; nil: they are not complete.
-func (s *outputs) get(ctx context.Context, tier int) (*output, error) {
-	if o := s.of[tier]; o != nil {
-		return o, nil
-	}
-	passes, err := s.chain(ctx, tier)
-	if err != nil || passes == nil {
-		return nil, err
-	}
-	o := &output{passes: passes}
-	for _, d := range passes {
-		o.shards = o.shards || d.shards
-		for _, to := range d.receivers {
-			if to := step.Stage(to); to.Pass() == 0 {
-				o.receivers = append(o.receivers, to.Tier())
-				o.dropped = o.dropped || d.dropped
-			}
-		}
-	}
-	slices.Sort(o.receivers)
-	o.receivers = slices.Compact(o.receivers)
-	s.of[tier] = o
-	return o, nil
-}
-
-// look is get, but describes what is missing.
-func (s *outputs) look(ctx context.Context, tier int) (*output, error) {
-	o, err := s.get(ctx, tier)
-	if o != nil || err != nil {
-		return o, err
-	}
-	o = &output{dropped: true}
-	for first, end := s.run.by.readers(s.forward, tier); first < end; first++ {
-		o.receivers = append(o.receivers, first)
-	}
-	return o, nil
-}
-
-// errLacking is returned for a directory that is not complete.
-var errLacking = errors.New("a directory is not complete")
-
-// chain returns the directories of the job of a tier and, forward, of the passes after it; nil: one is not complete. If
-// all are kept, the retrograde passes must be complete, too.
-func (s *outputs) chain(ctx context.Context, tier int) (passes []*dir, err error) {
-	open := func(name string, at step.Stage) ([]int, error) {
-		d, err := s.open(ctx, name, at)
-		if d == nil {
-			return nil, cmp.Or(err, errLacking)
-		}
-		passes = append(passes, d)
-		return d.receivers, err
-	}
-	if s.forward || s.run.KeepAll {
-		err = eachDir(s.run.method, tier, s.forward, open)
-	} else {
-		_, err = open(s.directory(tier), step.At(tier, 0))
-	}
-	switch {
-	case err == errLacking:
-		return nil, nil
-	case err == nil && !s.forward:
-		passes = passes[len(passes)-1:]
-	}
-	return passes, err
-}
-
-// remove deletes the directories of a tier.
-func (s *outputs) remove(tier int) error {
-	o := s.of[tier]
-	if s.of[tier] = nil; o == nil {
-		return s.run.remove(s.directory(tier))
-	}
-	var err error
-	for _, d := range slices.Backward(o.passes) {
-		err = errors.Join(err, s.run.remove(d.name))
+	d, err := r.open(ctx, n.name(), step.At(n.tier, 0))
+	if n.lacks = n.name(); d != nil {
+		n.dirs, n.ended = []*dir{d}, true
 	}
 	return err
 }
 
-// forget makes the jobs of a tier run again: the last one replaces its directory, but passes would continue after those
-// that are there.
-func (s *outputs) forget(tier int) error {
-	if s.of[tier] != nil && game.Loops(s.run.g, tier) {
-		return s.remove(tier)
-	}
-	s.of[tier] = nil
-	return nil
-}
-
-// drop deletes the files of the directories of a tier whose names begin with prefix, where they are large
-// enough. They include what the receivers read.
-func (s *outputs) drop(tier int, prefix string) error {
-	o := s.of[tier]
-	for _, d := range o.passes {
-		dropped, err := d.drop(s.run, func(file string) bool { return strings.HasPrefix(file, prefix) })
-		if err != nil {
-			return err
+// plan finds the nodes whose jobs must run, up to a node: those whose output is wanted and missing, and those whose output a
+// node that runs reads, if it is missing.
+func (r *run) plan(until int) error {
+	for _, n := range slices.Backward(r.nodes[:until+1]) {
+		_, tabled := r.tabled(n.tier)
+		wanted := n.values
+		if r.UntilTier >= 0 {
+			wanted = !n.hasParts()
 		}
-		if dropped {
-			o.dropped, d.dropped, d.box = true, true, nil
-		}
-	}
-	return nil
-}
-
-// prune deletes what no missing job reads once the jobs of a tier in one direction are done: forward, messages; then
-// positions, passes, and what the jobs of earlier tiers have read.
-func (r *run) prune(ctx context.Context, forward bool, tier int) error {
-	if r.KeepAll {
-		return nil
-	}
-	if forward {
-		for from, o := range r.firsts.of[:tier+1] {
-			if o == nil || o.dropped || len(o.receivers) == 0 && len(o.passes) == 1 || len(o.receivers) > 0 && o.receivers[len(o.receivers)-1] > tier {
-				continue
-			}
-			if err := r.firsts.drop(from, store.OutboxPrefix); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if valued(r.method, tier) != first(tier) {
-		if err := r.firsts.remove(tier); err != nil {
-			return err
-		}
-	}
-	if game.Loops(r.g, tier) {
-		if err := r.removePasses(&r.seconds, tier); err != nil {
-			return err
-		}
-	}
-	if _, err := r.seconds.get(ctx, tier); err != nil {
-		return err
-	}
-	for from := tier; from <= r.last; from++ {
-		o := r.seconds.of[from]
-		if o == nil || len(o.passes[0].seal.Files) == 0 || len(o.receivers) > 0 && o.receivers[0] < tier {
+		if n.runs = n.runs || wanted && !tabled || r.KeepAll && !n.hasParts(); !n.runs {
 			continue
 		}
-		if err := r.seconds.drop(from, ""); err != nil {
-			return err
+		for _, of := range r.reads(n) {
+			of.runs = of.runs || !of.hasParts()
+		}
+		for _, of := range r.senders(n) {
+			of.runs = of.runs || of.dropped(n.tier)
+		}
+		if n.ended { // its job replaces its directory, but passes would continue after those that are there
+			if n.loops {
+				if err := r.removeNode(n); err != nil {
+					return err
+				}
+			}
+			n.dirs, n.ended = nil, false
 		}
 	}
 	return nil
-}
-
-// plan returns, by tier, which jobs must run: those of tiers that are not in the table, those of which all directories are
-// kept, and those whose output a job that runs needs, or may need, if it is missing.
-func (r *run) plan(ctx context.Context, until int) (firsts, seconds []bool, err error) {
-	firsts, seconds = make([]bool, r.last+1), make([]bool, r.last+1)
-	stop := r.UntilTier >= 0
-	for tier := 0; tier <= r.last && !stop; tier++ {
-		o, err := r.seconds.look(ctx, tier)
-		if err != nil {
-			return nil, nil, err
-		}
-		_, tabled := r.tabled(tier)
-		seconds[tier] = o.mustRun(r.KeepAll, seconds) || !tabled
-	}
-	for tier := until; tier >= 0; tier-- {
-		o, err := r.firsts.look(ctx, tier)
-		if err != nil {
-			return nil, nil, err
-		}
-		_, tabled := r.tabled(tier)
-		firsts[tier] = o.mustRun(r.KeepAll || seconds[tier] || stop && !tabled, firsts)
-	}
-	if valued(r.method, r.last) == first(r.last) {
-		firsts[r.last], seconds[r.last] = firsts[r.last] || seconds[r.last], false
-	}
-	for tier := range firsts {
-		if err == nil && firsts[tier] {
-			err = r.firsts.forget(tier)
-		}
-		if err == nil && seconds[tier] {
-			err = r.seconds.forget(tier)
-		}
-	}
-	return firsts, seconds, err
 }
 
 // runJobs runs the jobs that are missing and wanted.
 func (r *run) runJobs(ctx context.Context) error {
-	until, stop := r.last, r.UntilTier >= 0
-	if stop {
-		until = min(until, r.UntilTier)
+	until := len(r.nodes) - 1
+	if r.UntilTier >= 0 {
+		until = min(r.last, r.UntilTier)
 	}
-	firsts, seconds, err := r.plan(ctx, until)
-	if err != nil {
+	for _, n := range r.nodes[:until+1] {
+		if r.data.Resumed {
+			if err := r.look(ctx, n); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.plan(until); err != nil {
 		return err
 	}
-	for tier := range r.last + 1 {
-		if !firsts[tier] {
-			r.skip(r.by.weight(step.Possible, tier))
-		} else if err := r.runTier(ctx, &r.firsts, tier); err != nil {
+	for i, n := range r.nodes[:until+1] {
+		if i == r.last+1 {
+			r.weigh()
+		}
+		if !n.runs {
+			r.before += n.weight
+		} else if err := r.runNode(ctx, n); err != nil {
 			return err
 		}
-		if tier > until {
-			continue
-		}
-		if _, err := r.firsts.get(ctx, tier); err != nil {
-			return err
-		}
-		if err := r.prune(ctx, true, tier); err != nil {
+		r.done += n.weight
+		if err := r.prune(n); err != nil {
 			return err
 		}
 	}
-	if stop {
-		return r.count(ctx, until)
-	}
-	if err := r.by.weigh(ctx); err != nil {
-		return err
-	}
-	for tier := r.last; tier >= 0; tier-- {
-		if !seconds[tier] {
-			r.skip(r.by.weight(step.Solve, tier))
-		} else if err := r.runTier(ctx, &r.seconds, tier); err != nil {
-			return err
+	if r.UntilTier >= 0 {
+		for tier := range until + 1 {
+			r.result.Tiers = append(r.result.Tiers, r.positions(tier))
 		}
-		if err := r.prune(ctx, false, tier); err != nil {
-			return err
-		}
+		return nil
 	}
 	if r.tableComplete {
 		return nil
@@ -389,89 +263,224 @@ func (r *run) runJobs(ctx context.Context) error {
 	return r.completeTable()
 }
 
-// A chain is the jobs of a tier in one direction: one, or, with inner moves, passes and, retrograde, values.
-type chain struct {
-	*outputs
-	tier  int
-	ended bool
-	done  []*dir    // the passes
-	index passIndex // the index of the last pass
-	share float64   // the part of the tier's weight that the passes have done
-}
-
-// job returns the last job of the chain, without its input.
-func (c *chain) job(step string) *runner.Job {
-	_, tabled := c.run.tabled(c.tier)
-	values := valued(c.run.method, c.tier) == c.directory(c.tier)
-	return &runner.Job{Name: c.directory(c.tier), Step: step, Tier: c.tier, Table: values && !tabled && c.run.UntilTier < 0, Parts: c.forward || c.run.KeepAll}
-}
-
-// runTier runs the jobs of a tier in one direction.
-func (r *run) runTier(ctx context.Context, of *outputs, tier int) error {
-	c := &chain{outputs: of, tier: tier}
-	loops := game.Loops(r.g, tier)
-	if loops {
-		if err := c.resume(ctx); err != nil {
+// runNode runs the jobs of a node.
+func (r *run) runNode(ctx context.Context, n *node) error {
+	if n.fault != nil {
+		r.notify(Damaged, n.lacks, "%v: the passes over tier %d run again", n.fault, n.tier)
+		if err := r.removeNode(n); err != nil {
 			return err
 		}
 	}
-	for !c.ended {
-		job, err := r.by.next(ctx, c)
-		if err != nil || job == nil {
+	done, _ := n.progress("")
+	r.before += done * n.weight
+	for n.runs {
+		job, err := r.next(n)
+		if err != nil {
 			return err
 		}
-		if tier == 0 && job.Step == step.Possible {
-			job.Step = step.Init
+		if job == nil { // no pass receives messages
+			n.ended, n.runs = true, false
+			break
 		}
-		weight, pass := r.by.weight(job.Step, tier), loops && job.Step != step.Values
-		if pass && job.Step != step.Begin {
-			weight = 0 // see progress
-		}
-		c.ended = !pass
-		if err := r.execute(ctx, job, weight, func(stats runner.Stats) error {
+		pass := n.loops && job.Step != step.Values
+		if err := r.execute(ctx, job, n, func(stats runner.Stats) error {
 			if pass {
-				return c.commitPass(ctx, job, stats)
+				return r.commitPass(ctx, n, job, stats)
 			}
-			return r.commitTier(ctx, job, stats)
+			return r.commitTier(ctx, n, job, stats)
 		}); err != nil {
 			return err
 		}
+		if n.runs {
+			if err := r.prune(n); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// next returns the next job of a node, with its input; nil: there is none.
+func (r *run) next(n *node) (job *runner.Job, err error) {
+	_, tabled := r.tabled(n.tier)
+	forward := r.data.Dir(r.node(true, n.tier).name())
+	job = &runner.Job{Name: n.name(), Step: step.Solve, Tier: n.tier, Table: n.values && !tabled && r.UntilTier < 0, Parts: n.forward || r.KeepAll}
+	switch {
+	case n.forward && n.tier == 0:
+		job.Step = step.Init
+	case n.forward:
+		job.Step = step.Possible
+	}
+	switch {
+	case n.loops && (!n.forward || len(n.dirs) > 0):
+		return r.nextPass(n, job)
+	case r.method.Sends():
+		if job.Inbox, err = r.inbox(n, job.Stage()); err != nil {
+			return nil, err
+		}
+		if !n.forward {
+			job.BordersFrom = forward
+			job.Edges, job.Runs, job.Absorb = []string{forward}, []string{forward}, 1
+			return job, nil
+		}
+		for _, of := range slices.Backward(r.nodes[:n.number]) { // the last that contains positions
+			if of.hasParts() && of.dirs[0].seal.Records() > 0 {
+				job.BordersFrom = r.data.Dir(of.name())
+				break
+			}
+		}
+	case n.forward:
+		if n.tier > 0 {
+			job.Input = []string{r.data.Dir(r.node(true, n.tier-1).name())}
+		}
+	default:
+		successors := table.TierFile(n.tier + 1)
+		if job.Parts = !r.stored; job.Parts {
+			successors = r.node(false, n.tier+1).name()
+		}
+		job.Input, job.Predecessors = []string{r.data.Dir(successors)}, forward
+	}
+	return job, nil
+}
+
+// inbox returns the directories that have messages for a stage of a node.
+func (r *run) inbox(n *node, at step.Stage) (dirs []runner.Sender, err error) {
+	senders := []*node{n} // for a pass
+	if at.Pass() == 0 {
+		senders = r.senders(n)
+	}
+	for _, of := range senders {
+		for _, d := range of.dirs {
+			if !d.sendsTo(at) {
+				continue
+			}
+			if d.box == nil {
+				return nil, &store.DamageError{Name: r.data.Dir(d.name), Reason: "its messages to " + n.passName(at) + " have been deleted"}
+			}
+			dirs = append(dirs, d.box)
+		}
+	}
+	return dirs, nil
 }
 
 // commitTier puts the shards that a job has written for the table there, and commits its directory: if that is complete,
 // so is the tier of the table.
-func (r *run) commitTier(ctx context.Context, job *runner.Job, stats runner.Stats) error {
-	if step.IsForward(job.Step) {
-		r.result.Tiers[job.Tier] = cmp.Or(stats.Positions, stats.Records)
-	}
+func (r *run) commitTier(ctx context.Context, n *node, job *runner.Job, stats runner.Stats) error {
 	size, err := r.take(ctx, job, stats.Records)
 	if err != nil {
 		return err
 	}
-	err = r.commit(job, stats.Records)
+	if err := r.commit(job, stats.Records); err != nil {
+		return err
+	}
 	r.size += size
+	d, err := r.open(ctx, job.Name, job.Stage())
+	n.dirs, n.ended, n.runs = []*dir{d}, true, false
 	return err
 }
 
-// count sets Result.Tiers for the tiers that earlier runs made.
-func (r *run) count(ctx context.Context, until int) (err error) {
-	for tier := range until + 1 {
-		n, solved := r.tabled(tier)
-		switch counts := r.result.Tiers; {
-		case counts[tier] >= 0:
-		case solved:
-			counts[tier] = int64(n)
-		default:
-			o, err := r.firsts.get(ctx, tier)
-			if err != nil {
-				return err
+// prune deletes what no job reads after those that a node has run.
+func (r *run) prune(now *node) error {
+	if r.KeepAll {
+		return nil
+	}
+	nodes := r.nodes[:now.number+1]
+	if now.runs { // the other nodes are read until it has ended
+		nodes = nodes[now.number:]
+	}
+	for _, n := range nodes {
+		read := n.reader > now.number || now.runs || r.UntilTier >= 0
+		if n.forward && n.reader <= now.number && !read {
+			if n.reader == now.number { // otherwise it has been deleted
+				if err := r.removeNode(n); err != nil {
+					return err
+				}
 			}
-			if counts[tier], err = r.by.positions(o); err != nil {
+			continue
+		}
+		for _, d := range n.dirs {
+			if err := r.drop(n, d, now, read); err != nil {
 				return err
 			}
 		}
 	}
+	if now.loops && !now.forward && !now.runs {
+		return r.removePasses(now)
+	}
 	return nil
+}
+
+// minDrop is the default of Options.MinDrop: writing the seal again costs as much as writing
+// about this many bytes.
+const minDrop = 256 << 10
+
+// drop deletes the files of a directory that no job reads after those that the node now has run, if they are large enough. read
+// reports whether the parts are read.
+func (r *run) drop(n *node, d *dir, now *node, read bool) error {
+	waits := slices.ContainsFunc(d.receivers, func(stage int) bool {
+		to := step.Stage(stage)
+		number := r.number(n.forward, to.Tier())
+		return number > now.number || number == now.number && now.runs && to > now.dirs[len(now.dirs)-1].stage
+	})
+	goes := func(file string) bool {
+		switch {
+		case strings.HasPrefix(file, store.OutboxPrefix):
+			return !waits
+		case n.loops && strings.HasPrefix(file, store.StatesPrefix):
+			return !n.index.reads(d.name)
+		}
+		return !n.forward && n.ended && !waits && !read
+	}
+	var bytes int64
+	for _, f := range d.seal.Files {
+		if goes(f.Name) {
+			bytes += f.Length
+		}
+	}
+	if bytes < cmp.Or(r.MinDrop, minDrop) {
+		return nil
+	}
+	if !waits {
+		d.box = nil
+	}
+	d.seal.Receivers = d.receivers
+	return d.seal.Drop(r.data.FS, r.data.Dir(d.name), goes)
+}
+
+// removeNode deletes the directories of a node.
+func (r *run) removeNode(n *node) error {
+	n.dirs, n.ended, n.index = nil, false, passIndex{}
+	if n.loops {
+		return r.removePasses(n)
+	}
+	return r.remove(n.name())
+}
+
+// positions returns the number of positions of a tier in the table, or in the directories of its forward node.
+func (r *run) positions(tier int) int64 {
+	if tabled, ok := r.tabled(tier); ok {
+		return int64(tabled)
+	}
+	n := r.node(true, tier)
+	if n.loops {
+		return n.index.First + n.index.Positions
+	}
+	seal := n.dirs[0].seal
+	return cmp.Or(statesIn(seal), int64(seal.Records()))
+}
+
+// weigh sets the weights of the retrograde nodes: positions in the table, or records of the forward nodes.
+func (r *run) weigh() {
+	sum := 0.0
+	for _, n := range r.nodes[r.last+1:] {
+		tabled, _ := r.tabled(n.tier)
+		n.weight = float64(tabled)
+		for _, d := range r.node(true, n.tier).dirs { // none if the tier is in the table
+			n.weight += float64(d.seal.Records())
+		}
+		sum += n.weight
+	}
+	for _, n := range r.nodes[r.last+1:] {
+		n.weight *= 2 / max(1, sum)
+	}
 }

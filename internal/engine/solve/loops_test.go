@@ -201,26 +201,38 @@ func TestLoopsCancelled(t *testing.T) {
 }
 
 // TestLoopsPrune stops forward passes without having deleted what they absorbed, as after a kill between a commit and that.
-// The next pass of a resumed run deletes it.
+// The next pass of a resumed run deletes it. It also stops passes that have deleted what they absorbed, and loses the last one,
+// as a power cut may. The passes must run again.
 func TestLoopsPrune(t *testing.T) {
 	g, o := quickCross(t, 3, 3, 3), options()
 	o.UntilTier, o.MinDrop = 0, 1
 	all := &failing{at: -1}
 	o.Runner = all
 	dir := t.TempDir()
-	must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
+	whole := must.Get(solveInto(t, dir, g, o, store.Fresh))(t)
 	const states = "data_*/_states-*"
 	want := glob(t, dir, states)
+	if len(want) == len(all.ran) {
+		t.Error("no states are deleted")
+	}
 	for at := 1; at < len(all.ran); at++ {
-		dir := t.TempDir()
-		o.Runner, o.MinDrop = &failing{at: at}, 1<<40
-		if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
-			t.Fatal(err)
-		}
-		o.Runner, o.MinDrop = &inline.Runner{}, 1
-		must.Get(solveInto(t, dir, g, o, store.Resume))(t)
-		if got := glob(t, dir, states); !slices.Equal(got, want) {
-			t.Errorf("stopped at %s: %v, want %v", all.ran[at], got, want)
+		for _, lost := range []bool{false, true} {
+			dir := t.TempDir()
+			o.Runner, o.MinDrop = &failing{at: at}, 1<<40
+			if lost {
+				o.MinDrop = 1
+			}
+			if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
+				t.Fatal(err)
+			}
+			if lost {
+				must.OK(t, os.RemoveAll(filepath.Join(dir, all.ran[at-1])))
+			}
+			o.Runner, o.MinDrop = &inline.Runner{}, 1
+			r := must.Get(solveInto(t, dir, g, o, store.Resume))(t)
+			if got := glob(t, dir, states); !slices.Equal(got, want) || !slices.Equal(r.Tiers, whole.Tiers) {
+				t.Errorf("stopped at %s, lost %v: %v, %v positions; want %v, %v", all.ran[at], lost, got, r.Tiers, want, whole.Tiers)
+			}
 		}
 	}
 }

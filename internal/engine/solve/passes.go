@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/method/layers"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -38,10 +39,15 @@ type stateRun struct {
 	States int64  `json:"states"`
 }
 
+// reads reports whether a later pass reads the states in a directory.
+func (x *passIndex) reads(name string) bool {
+	return slices.ContainsFunc(x.Runs, func(run stateRun) bool { return run.Dir == name })
+}
+
 // readIndex reads the index in the directory of a pass.
 func (r *run) readIndex(pass string) (index passIndex, err error) {
-	name := path.Join(r.data.Dir(pass), store.IndexFile)
-	text, err := jobdir.ReadSealed(r.data.FS, name)
+	name := r.data.Dir(path.Join(pass, store.IndexFile))
+	text, err := store.ReadFile(r.data.FS, name)
 	if err == nil {
 		err = store.UnmarshalSummed(name, text, &index)
 	}
@@ -52,54 +58,96 @@ func (r *run) readIndex(pass string) (index passIndex, err error) {
 }
 
 // passName returns the name of the directory of a pass. The first one backward is begin.
-func passName(forward bool, at step.Stage) string {
-	switch {
-	case forward:
-		return first(at.Tier()) + at.Suffix()
-	case at.Pass() == 0:
-		return second(at.Tier()) + ".0"
+func (n *node) passName(at step.Stage) string {
+	if !n.forward && at.Pass() == 0 {
+		return n.name() + ".0"
 	}
-	return second(at.Tier()) + at.Suffix()
+	return n.name() + at.Suffix()
 }
 
-// eachPass calls do for the directory of each pass over a tier in one direction, in the order of the passes: those that
-// receive messages from the ones before, which do returns.
-func eachPass(tier int, forward bool, do func(name string, at step.Stage) (receivers []int, err error)) error {
-	var all []int
-	for now, more := step.At(tier, 0), true; more; now, more = nextPass(now, all) {
-		receivers, err := do(passName(forward, now), now)
-		if err != nil {
-			return err
-		}
-		all = append(all, receivers...)
+// nextStage returns the next pass: the first one after the last that receives messages from those before.
+func (n *node) nextStage() (next step.Stage, ok bool) {
+	if len(n.dirs) == 0 {
+		return step.At(n.tier, 0), true
 	}
-	return nil
-}
-
-// nextPass returns the first pass over the tier of now that comes after it and is one of the receivers.
-func nextPass(now step.Stage, receivers []int) (next step.Stage, ok bool) {
-	for _, to := range receivers {
-		if to := step.Stage(to); to.Tier() == now.Tier() && to > now && (!ok || to < next) {
-			next, ok = to, true
+	now := n.dirs[len(n.dirs)-1].stage
+	for _, d := range n.dirs {
+		for _, to := range d.receivers {
+			if to := step.Stage(to); to.Tier() == n.tier && to > now && (!ok || to < next) {
+				next, ok = to, true
+			}
 		}
 	}
 	return next, ok
 }
 
-// setRuns sets the states that a job reads. It absorbs some if the job writes about the given number of rows.
-func (c *chain) setRuns(job *runner.Job, rows int64) {
-	var states []int64
-	for _, run := range c.index.Runs {
-		job.Runs = append(job.Runs, c.run.data.Dir(run.Dir))
-		states = append(states, run.States)
+// nextPass completes the next job of a tier with inner moves; nil: there is none.
+func (r *run) nextPass(n *node, job *runner.Job) (_ *runner.Job, err error) {
+	at, ok := n.nextStage()
+	if n.forward && !ok {
+		return nil, nil
 	}
-	job.Absorb = layers.Absorb(states, rows)
+	if ok {
+		if job.Inbox, err = r.inbox(n, at); err != nil {
+			return nil, err
+		}
+	}
+	forward := r.node(true, n.tier)
+	job.BordersFrom = r.data.Dir(forward.name())
+	_, reversible := r.g.(game.Reversible)
+	if !n.forward && len(n.dirs) == 0 {
+		job.Name, job.Step, job.Table = n.passName(at), step.Begin, false
+		for _, d := range forward.dirs {
+			job.Runs = append(job.Runs, r.data.Dir(d.name))
+		}
+		if job.Absorb = len(job.Runs); !reversible {
+			job.Edges = job.Runs
+		}
+		return job, nil
+	}
+	if !n.forward && !reversible { // begin has written the edges
+		job.Edges = []string{r.data.Dir(n.dirs[0].name)}
+	}
+	var states []int64
+	for _, run := range n.index.Runs {
+		job.Runs, states = append(job.Runs, r.data.Dir(run.Dir)), append(states, run.States)
+	}
+	switch {
+	case !ok:
+		if n.index.Sent != n.index.Received {
+			return nil, fmt.Errorf("%s: its passes sent %d messages, but received %d: driver solve --overwrite starts over", job.Name, n.index.Sent, n.index.Received)
+		}
+		job.Step, job.Absorb = step.Values, len(job.Runs)
+		return job, nil
+	case n.forward:
+		job.Step = step.Mark
+	case at.Pass() > step.TiesPass:
+		job.Step = step.Ties
+	}
+	job.Name, job.Pass, job.Table = n.passName(at), at.Pass(), false
+	rows := int64(0)
+	for _, d := range job.Inbox {
+		rows += d.Rows(at)
+	}
+	job.Absorb = absorb(states, rows)
+	return job, nil
+}
+
+// absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
+// that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
+// a row is written again only a few times.
+func absorb(runs []int64, rows int64) (n int) {
+	for n < len(runs) && runs[len(runs)-1-n] <= 4*rows {
+		rows += runs[len(runs)-1-n]
+		n++
+	}
+	return n
 }
 
 // commitPass writes the index of a pass, and commits its directory.
-func (c *chain) commitPass(ctx context.Context, job *runner.Job, stats runner.Stats) error {
-	next, absorbed := c.index, job.Absorb
-	if next.Game = c.run.data.Game; len(c.done) == 0 { // what begin absorbs is of the forward passes
+func (r *run) commitPass(ctx context.Context, n *node, job *runner.Job, stats runner.Stats) error {
+	next, absorbed := n.index, job.Absorb
+	if next.Game = r.data.Game; len(n.dirs) == 0 { // what begin absorbs is of the forward passes
 		next.First, absorbed = stats.Positions, 0
 	} else {
 		next.Positions += stats.Positions
@@ -120,109 +168,113 @@ func (c *chain) commitPass(ctx context.Context, job *runner.Job, stats runner.St
 		err = store.WriteFile(job.FS, path.Join(job.Output, store.IndexFile), text)
 	}
 	if err == nil {
-		err = c.run.commit(job, records)
+		err = r.commit(job, records)
 	}
 	if err != nil {
 		return err
 	}
-	done, err := c.open(ctx, job.Name, job.Stage())
-	if err != nil {
-		return err
-	}
-	c.index, c.done = next, append(c.done, done)
-	c.run.done += c.progress()
-	return c.prune()
+	d, err := r.open(ctx, job.Name, job.Stage())
+	n.index, n.dirs = next, append(n.dirs, d)
+	return err
 }
 
-// progress returns the weight of what has been done since the last call. How many passes follow is unknown. Forward, each
-// pass is a tenth of the rest of the tier's weight; backward, the weight without begin and values is that of the
-// positions that are decided.
-func (c *chain) progress() float64 {
-	before := c.share
-	if c.forward {
-		c.share = 1 - math.Pow(0.9, float64(len(c.done)))
-		return (c.share - before) * c.run.by.weight(step.Possible, c.tier)
+// statesIn returns the number of states in the directory of a seal.
+func statesIn(seal *store.Seal) (n int64) {
+	for _, f := range seal.Files {
+		if strings.HasPrefix(f.Name, store.StatesPrefix) {
+			n += int64(f.Records)
+		}
 	}
-	c.share = float64(c.index.Positions) / float64(max(1, c.index.First))
-	return (c.share - before) * c.run.by.weight(step.Ties, c.tier)
+	return n
 }
 
-// prune deletes states that have been absorbed, and messages that have been received.
-func (c *chain) prune() error {
-	if c.run.KeepAll {
-		return nil
+// progress returns which parts of the weight of a node the jobs before a job have done, and the job does. How many passes follow
+// is unknown. Forward, each pass is a tenth of the rest; backward, half of the weight is that of the positions that are decided.
+func (n *node) progress(name string) (before, of float64) {
+	switch {
+	case !n.loops:
+		return 0, 1
+	case n.forward:
+		return 1 - math.Pow(0.9, float64(len(n.dirs))), 0
+	case len(n.dirs) == 0: // begin
+		return 0, 0.25
+	case name == step.Values:
+		return 0.75, 0.25
 	}
-	now := c.done[len(c.done)-1].stage
-	for _, o := range c.done {
-		read := slices.ContainsFunc(c.index.Runs, func(r stateRun) bool { return r.Dir == o.name })
-		waits := slices.ContainsFunc(o.receivers, func(to int) bool { return step.Stage(to) > now || step.Stage(to).Tier() != c.tier })
-		_, err := o.drop(c.run, func(file string) bool {
-			return !read && layers.IsStates(file) || !waits && strings.HasPrefix(file, store.OutboxPrefix)
-		})
+	return 0.25 + float64(n.index.Positions)/float64(max(1, n.index.First))/2, 0
+}
+
+// lookPasses is look for a tier with inner moves. Passes of an earlier run can be continued if the directories of all of them
+// are complete.
+func (r *run) lookPasses(ctx context.Context, n *node) error {
+	var values *dir
+	if !n.forward {
+		d, err := r.open(ctx, n.name(), step.At(n.tier, 0))
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// resume continues after the last of the passes of an earlier run, if all of their directories are complete; otherwise it
-// removes them.
-func (c *chain) resume(ctx context.Context) error {
-	names, err := c.run.passNames(c.outputs, c.tier)
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	err = eachPass(c.tier, c.forward, func(name string, at step.Stage) ([]int, error) {
-		o, err := c.open(ctx, name, at)
-		if o != nil {
-			c.done = append(c.done, o)
-			return o.receivers, nil
+		if values = d; d != nil && !r.KeepAll {
+			n.dirs, n.ended = []*dir{d}, true
+			return nil
 		}
-		if err == nil && len(c.done) < len(names) {
-			err = &store.DamageError{Name: c.run.data.Dir(name), Reason: "missing or not complete"}
+	}
+	names, err := r.passNames(n)
+	for range names {
+		at, ok := n.nextStage()
+		n.lacks = n.passName(at)
+		d, failed := r.open(ctx, n.lacks, at)
+		if err = cmp.Or(err, failed); err == nil && (!ok || d == nil) {
+			err = &store.DamageError{Name: r.data.Dir(n.lacks), Reason: "missing or not complete"}
 		}
-		return nil, err
-	})
-	last := names[len(names)-1]
-	if err == nil {
-		c.index, err = c.run.readIndex(last)
-	}
-	if err == nil {
-		err = c.checkRuns()
-	}
-	if err == nil {
-		_, _, err = c.next()
-	}
-	if err == nil {
-		if !c.forward {
-			c.run.skip(c.run.by.weight(step.Begin, c.tier))
+		if err != nil {
+			break
 		}
-		c.run.skip(c.progress())
+		n.dirs = append(n.dirs, d)
 	}
-	if err == nil || !jobdir.Damaged(err) {
-		return err
+	if err == nil && len(names) > 0 {
+		n.lacks = names[len(names)-1]
+		n.index, err = r.readIndex(n.lacks)
 	}
-	c.run.notify(Damaged, last, "%v: the passes over tier %d run again", err, c.tier)
-	c.done, c.index = nil, passIndex{}
-	return c.run.removePasses(c.outputs, c.tier)
+	if err == nil {
+		err = r.checkRuns(n)
+	}
+	at, more := n.nextStage()
+	if err == nil && more && len(n.dirs) > 0 {
+		_, err = r.inbox(n, at) // messages may have been received by a directory that is gone
+	}
+	if jobdir.Damaged(err) {
+		n.fault, n.dirs = err, nil
+		return nil
+	}
+	switch {
+	case err != nil:
+	case more:
+		n.lacks = n.passName(at)
+	case n.forward:
+		n.ended = true
+	case values != nil:
+		n.dirs, n.ended = []*dir{values}, true
+	default:
+		n.lacks = n.name()
+	}
+	return err
 }
 
 // checkRuns returns an error if states that the next pass reads have been deleted, because a later pass, which is missing
 // now, had absorbed them.
-func (c *chain) checkRuns() error {
-	for _, run := range c.index.Runs {
-		i := slices.IndexFunc(c.done, func(o *dir) bool { return o.name == run.Dir })
-		if i < 0 || statesIn(c.done[i].seal) != run.States {
-			return &store.DamageError{Name: c.run.data.Dir(run.Dir), Reason: "its states have been deleted"}
+func (r *run) checkRuns(n *node) error {
+	for _, run := range n.index.Runs {
+		i := slices.IndexFunc(n.dirs, func(d *dir) bool { return d.name == run.Dir })
+		if i < 0 || statesIn(n.dirs[i].seal) != run.States {
+			return &store.DamageError{Name: r.data.Dir(run.Dir), Reason: "its states have been deleted"}
 		}
 	}
 	return nil
 }
 
 // removePasses deletes the directories of the passes over a tier, the last first.
-func (r *run) removePasses(of *outputs, tier int) error {
-	names, err := r.passNames(of, tier)
+func (r *run) removePasses(n *node) error {
+	names, err := r.passNames(n)
 	for _, name := range slices.Backward(names) {
 		err = errors.Join(err, r.remove(name))
 	}
@@ -230,37 +282,18 @@ func (r *run) removePasses(of *outputs, tier int) error {
 }
 
 // passNames returns the names of the directories of the passes over a tier, in their order.
-func (r *run) passNames(of *outputs, tier int) (names []string, err error) {
+func (r *run) passNames(n *node) (names []string, err error) {
 	stage := func(name string) step.Stage {
-		at, _ := step.ParseStage("0"+strings.TrimPrefix(name, of.directory(tier)), 0) // not ok: pass 0
+		at, _ := step.ParseStage("0"+strings.TrimPrefix(name, n.name()), 0) // not ok: pass 0
 		return at
 	}
 	entries, err := r.data.FS.ReadDir(r.data.Path)
 	for _, e := range entries {
-		rest, ok := strings.CutPrefix(e.Name(), of.directory(tier))
-		if ok && jobName.MatchString(e.Name()) && (strings.HasPrefix(rest, ".") || rest == "" && of.forward) {
+		rest, ok := strings.CutPrefix(e.Name(), n.name())
+		if ok && jobName.MatchString(e.Name()) && (strings.HasPrefix(rest, ".") || rest == "" && n.forward) {
 			names = append(names, e.Name())
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(stage(a), stage(b)) })
 	return names, err
-}
-
-// next returns the next stage that receives rows, and the directories that have them; 0: there is none.
-func (c *chain) next() (next step.Stage, inbox []runner.Sender, err error) {
-	var all []int
-	for _, o := range c.done {
-		all = append(all, o.receivers...)
-	}
-	next, ok := nextPass(c.done[len(c.done)-1].stage, all)
-	for _, o := range c.done {
-		if !ok || !o.sendsTo(next) {
-			continue
-		}
-		if o.box == nil { // they have been received, by a directory that is gone
-			return 0, nil, &store.DamageError{Name: c.run.data.Dir(o.name), Reason: "its messages to " + passName(c.forward, next) + " have been deleted"}
-		}
-		inbox = append(inbox, o.box)
-	}
-	return next, inbox, nil
 }

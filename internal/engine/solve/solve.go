@@ -1,10 +1,9 @@
 // Package solve runs the jobs that solve a game. It decides which job is next, what
-// the job reads, which directories can be deleted, and where an interrupted run continues (graph.go).
-// What differs between blocks and layers is in a planner (blocks.go, layers.go). The package knows neither how a runner executes a job
-// nor what a step computes.
+// the job reads, which directories can be deleted, and where an interrupted run continues (graph.go). It knows no method: it
+// asks the method of the game whether jobs send messages. It knows neither how a runner executes a job nor what a step computes.
 //
-// The jobs of a game solved by blocks are init, possible from the first tier to the
-// last, solve from the last to the first, which write the table, and final:
+// The jobs of a game are init, possible from the first tier to the last, solve from the last to the first, which write the
+// table, and final. By blocks, a job reads the tier beside its own:
 //
 //	tier     0           1                 N
 //	      data_first0 → data_first1 → … → data_firstN      possible, forward
@@ -14,11 +13,9 @@
 // The directory of a solve job, data_secondN, has its values as well with --keep all, and for runners that need positions
 // that the table does not store; then the next job reads them there.
 //
-// In a game solved by layers (see package layers), a tier receives messages from every earlier
-// tier that has moves into it and, backward, from every later tier that it has moves into. The
-// last tier has a data_second like all others.
-//
-// A tier with inner moves is solved in passes, see passes.go:
+// By layers, a tier receives messages from every earlier tier that has moves into it and, backward, from every later tier
+// that it has moves into. The last tier has a data_second like all others. A tier with inner moves is solved in passes, see
+// passes.go:
 //
 //	data_firstN → data_firstN.1 → data_firstN.2 → …                              possible, mark
 //	data_secondN.0 → data_secondN.1 → … → data_secondN.t1 → … → data_secondN     begin, solve, ties, values
@@ -30,7 +27,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -110,7 +106,7 @@ type Event struct {
 	Pass    int     `json:"pass,omitempty"` // the number of the pass over it, see step.Stage
 	Tiers   int     `json:"tiers"`          // the last tier of the game
 	Done    bool    `json:"done"`           // whether the job is finished; false: it is running
-	Share   float64 `json:"share"`          // completed fraction of the run, 0 to 1: of slots (blocks; those of the solve step count twice), of tiers forward and rows backward (layers); during final, the last job, of final alone
+	Share   float64 `json:"share"`          // completed fraction of the run, 0 to 1: a third is that of the forward jobs, by slots (blocks) or tiers, the rest by records of data_first; during final, the last job, of final alone
 	Elapsed float64 `json:"elapsed"`        // seconds since the run began
 	Left    float64 `json:"left"`           // estimated seconds to the end, 0 if unknown
 
@@ -154,7 +150,7 @@ type Result struct {
 	Start     game.Value // Value as a number
 	Positions uint64     // the number of positions, including the initial position
 	Final     bool       // whether the text of all positions exists
-	Tiers     []int64    // positions by tier, counted by the forward jobs of this run, -1 for other tiers
+	Tiers     []int64    // positions by tier, up to that of --until-tier
 	Wall      time.Duration
 }
 
@@ -165,16 +161,15 @@ type run struct {
 	method runner.Method
 	data   *store.Data
 	begun  time.Time
-	by     planner
-	last   int  // the last tier
-	stored bool // jobs of tiers compute the positions that the table stores, see byBlocks; otherwise all
+	last   int     // the last tier
+	stored bool    // jobs compute only the positions that the table stores; otherwise all, of which the table drops the others
+	nodes  []*node // in the order in which they run
 
-	firsts, seconds outputs
-	table           *store.Seal // lists the tiers that are in the table
-	tableComplete   bool        // an earlier run has completed the table
+	table         *store.Seal // lists the tiers that are in the table
+	tableComplete bool        // an earlier run has completed the table
 
-	work, done, before float64 // of the complete run; done so far; done by earlier runs
-	result             Result
+	done, before float64 // the work that has been done, of work; that of earlier runs
+	result       Result
 
 	adopted bool // whether attempts of an earlier run have been looked for
 
@@ -194,15 +189,8 @@ type run struct {
 
 // Run solves the game in a data directory, continuing where an earlier run stopped.
 func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result, error) {
-	r := &run{Options: o, g: g, method: method.Of(g), data: data, begun: time.Now(), journal: openJournal(data), last: game.LastTier(g),
-		table: &store.Seal{Game: data.Game, Job: table.Dir},
-		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
-	r.firsts = outputs{run: r, forward: true, of: make([]*output, r.last+1)}
-	r.seconds = outputs{run: r, of: make([]*output, r.last+1)}
-	r.result.Tiers = slices.Repeat([]int64{-1}, r.last+1)
-	if s, ok := o.Runner.(runner.StoredRunner); ok {
-		r.stored = s.RunsStored() && !o.KeepAll
-	}
+	r := newRun(data, g, o)
+	r.journal = openJournal(data)
 	stop := r.journal.beat(func(err error) {
 		r.reporting.Lock()
 		defer r.reporting.Unlock()
@@ -223,6 +211,17 @@ func Run(ctx context.Context, data *store.Data, g game.Game, o Options) (Result,
 		err = data.Cause(end)
 	}
 	return r.result, err
+}
+
+// newRun returns a run without a journal.
+func newRun(data *store.Data, g game.Game, o Options) *run {
+	r := &run{Options: o, g: g, method: method.Of(g), data: data, begun: time.Now(), last: game.LastTier(g),
+		table: &store.Seal{Game: data.Game, Job: table.Dir},
+		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
+	if s, ok := o.Runner.(runner.StoredRunner); ok {
+		r.stored = s.RunsStored() && !o.KeepAll
+	}
+	return r
 }
 
 // endJournal writes into the journal how the run ended. On a full disk, it deletes for that what the job that failed has
@@ -254,14 +253,15 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := Check(r.g); err != nil {
 		return err
 	}
-	if r.method.Sends() {
-		r.by = newLayers(r, r.g)
-	} else {
-		r.by = newBlocks(r)
-	}
+	r.newNodes()
 	if r.data.Resumed {
 		r.report(Event{Kind: Resumed})
 		if err := r.resumeTable(ctx); err != nil {
+			return err
+		}
+	}
+	if r.KeepAll { // its directories are results, too
+		if err := r.data.EnableSync(); err != nil {
 			return err
 		}
 	}
@@ -274,24 +274,19 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := r.data.RemoveKept(""); err != nil { // if no job has run
 		return err
 	}
-	if r.KeepAll {
-		if err := r.syncKept(); err != nil {
-			return err
-		}
-	}
 	if r.UntilTier >= 0 {
 		return nil
 	}
 	return r.end(ctx)
 }
 
-// execute runs a job of the given weight, a part of the work of the run. finish must commit the
-// job's directory. If the output of an adopted job is damaged, the job runs again.
-func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, finish func(runner.Stats) error) error {
+// execute runs a job of a node; nil: the final job. finish must commit the job's directory. If the output of an adopted job
+// is damaged, the job runs again.
+func (r *run) execute(ctx context.Context, job *runner.Job, n *node, finish func(runner.Stats) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	stats, err := r.runJob(ctx, job, weight)
+	stats, err := r.runJob(ctx, job, n)
 	if err == nil && job.Adopted {
 		job.Output, err = r.data.Adopt(job.Output, job.Name)
 	}
@@ -306,23 +301,19 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 		r.again++
 		job.Adopted = false
 		if err = r.data.RemoveAttempt(job.Output); err == nil {
-			return r.execute(ctx, job, weight, finish)
+			return r.execute(ctx, job, n, finish)
 		}
 	}
 	if err != nil {
 		r.failed = job.Output
 		return fmt.Errorf("%s: %w", job.Name, err)
 	}
-	e := r.event(job, weight, 1)
-	r.done += weight
+	e := r.event(job, n, 1)
 	if stats.Retries > 0 {
 		r.report(Event{Kind: Retried, Job: job.Name})
 	}
 	stats.Size, stats.Retries, r.again = r.size, stats.Retries+r.again, 0
 	e.Kind, e.Done, e.Stats, e.Seconds = Done, true, stats, time.Since(r.jobAt).Seconds()
-	if job.Step == step.Final {
-		e.Share = 1
-	}
 	r.report(e)
 	r.rebuilt(job.Name)
 	if job.Table {
@@ -333,7 +324,7 @@ func (r *run) execute(ctx context.Context, job *runner.Job, weight float64, fini
 
 // runJob runs a job: it provides the output directory, writes the seed file if the step reads
 // it, and reports progress.
-func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stats runner.Stats, err error) {
+func (r *run) runJob(ctx context.Context, job *runner.Job, n *node) (stats runner.Stats, err error) {
 	r.warnRerun(job.Name)
 	if err := r.attempt(job); err != nil {
 		return stats, err
@@ -350,21 +341,15 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, weight float64) (stat
 	}
 	r.jobAt = time.Now()
 	job.Progress = func(p runner.Progress) {
-		e := r.event(job, weight, p.Share)
+		e := r.event(job, n, p.Share)
 		e.Map, e.Reduce, e.State, e.Tracking = p.Map, p.Reduce, p.State, p.Tracking
 		r.report(e)
 	}
 	job.Warn = func(text string) { r.notify(Warning, job.Name, "%s", text) }
-	begun := r.event(job, weight, 0)
+	begun := r.event(job, n, 0)
 	begun.Kind = Begun
 	r.report(begun)
 	return r.Runner.Run(ctx, job)
-}
-
-// skip counts the work of a job that an earlier run has done, or that is not needed.
-func (r *run) skip(weight float64) {
-	r.done += weight
-	r.before += weight
 }
 
 // attempt sets the directory that a job writes to. The first job of this run may still be
@@ -387,22 +372,24 @@ func (r *run) attempt(job *runner.Job) (err error) {
 	return err
 }
 
-// event returns an Event for a job that has completed a share of its work. The total work
-// covers only the jobs that solve the game, so the share of final, which runs after them, is
-// its own.
-func (r *run) event(job *runner.Job, weight, share float64) Event {
+// work is the sum of the weights of all nodes.
+const work = 3
+
+// event returns an Event for a job of a node that has completed a share of its work. The final job, which runs after those of
+// all nodes, has a share of its own.
+func (r *run) event(job *runner.Job, n *node, share float64) Event {
 	e := Event{Job: job.Name, Step: job.Step, Tier: job.Tier, Pass: job.Pass, Tiers: r.last, Elapsed: time.Since(r.begun).Seconds()}
-	if job.Step == step.Final {
-		e.Share = share
-		if share > 0 {
+	if n == nil {
+		if e.Share = share; share > 0 {
 			e.Left = time.Since(r.jobAt).Seconds() * (1 - share) / share
 		}
 		return e
 	}
-	done := r.done + share*weight
-	e.Share = min(1, done/r.work)
-	if now := done - r.before; now > r.work/1000 { // with less done, the start of a job would distort the estimate
-		e.Left = max(0, e.Elapsed*(r.work-done)/now)
+	before, own := n.progress(job.Step)
+	done := r.done + (before+share*own)*n.weight
+	e.Share = min(1, done/work)
+	if now := done - r.before; now > 0.001*work { // with less done, the start of a job would distort the estimate
+		e.Left = max(0, e.Elapsed*(work-done)/now)
 	}
 	return e
 }
@@ -460,7 +447,7 @@ func (r *run) end(ctx context.Context) error {
 	if err == nil && wanted {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
 		r.setFinal(job)
-		err = r.execute(ctx, job, 0, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
+		err = r.execute(ctx, job, nil, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
 		if errors.Is(err, system.ErrDiskFull) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
 		}

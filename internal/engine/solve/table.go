@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"syscall"
 
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/runner"
@@ -32,30 +33,42 @@ func (r *run) tabled(tier int) (n uint64, ok bool) {
 // inTable returns the path of a file in the directory of the table.
 func (r *run) inTable(file string) string { return r.data.Dir(path.Join(table.Dir, file)) }
 
-// resumeTable finds the tiers that an earlier run has put into the table.
-func (r *run) resumeTable(ctx context.Context) (err error) {
-	if r.tableComplete, err = r.checkTable(ctx); err != nil {
-		return err
-	}
-	if r.tableComplete {
-		if r.table, err = r.sealOf(ctx, table.Dir); err != nil {
+// resumeTable finds the tiers that an earlier run has put into the table. If the seal of a complete table lacks a tier, or the
+// file of one is damaged, it becomes the seal of the tiers.
+func (r *run) resumeTable(ctx context.Context) error {
+	for _, name := range []string{store.Success, TiersSeal} {
+		seal, err := store.ReadSealFile(r.data.FS, r.inTable(name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case errors.Is(err, syscall.ENOTDIR):
+			r.notify(Damaged, table.Dir, "%v", err)
+			return r.data.Remove(table.Dir)
+		case jobdir.Damaged(err):
+			r.notify(Damaged, table.Dir, "%v", err)
+			if err := r.data.Remove(path.Join(table.Dir, name)); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
 			return err
+		case seal.Game != r.data.Game: // we must not change it
+			return fmt.Errorf("%s: of another game: expected %q, found %q: move it away, --data DIR names another directory, --overwrite replaces this one", r.data.Dir(table.Dir), r.data.Game, seal.Game)
 		}
-		return r.removeUnlisted()
-	}
-	name := r.inTable(TiersSeal)
-	old, err := store.ReadSealFile(r.data.FS, name)
-	switch {
-	case err == nil && old.Game == r.data.Game:
+		r.tableComplete = name == store.Success
 		for tier := range r.last + 1 {
-			if err := r.reuse(ctx, tier, table.TierShards(old, tier)); err != nil {
+			if err := r.reuse(ctx, tier, table.TierShards(seal, tier)); err != nil {
+				return err
+			}
+			_, tabled := r.tabled(tier)
+			r.tableComplete = r.tableComplete && tabled
+		}
+		if name == store.Success && !r.tableComplete {
+			if err := r.data.FS.Rename(r.inTable(store.Success), r.inTable(TiersSeal)); err != nil {
 				return err
 			}
 		}
-	case err != nil && !jobdir.Damaged(err):
-		return err
-	case !errors.Is(err, fs.ErrNotExist):
-		r.notify(Damaged, table.Dir, "%s is not as it was written: the table is made again", name)
+		break
 	}
 	return r.removeUnlisted()
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -142,7 +143,7 @@ func (r *Run) Tiers() (forward, back, of int) {
 	firsts, seconds := 0, 0        // jobs
 	for _, j := range r.Journal.Jobs {
 		switch {
-		case isForward(j.Step):
+		case step.IsForward(j.Step):
 			firsts++
 			last = max(last, j.Tier)
 			if j.Pass == 0 {
@@ -171,11 +172,6 @@ func (r *Run) Tiers() (forward, back, of int) {
 	return forward, back, last + 1
 }
 
-// isForward reports whether a step finds positions. The other steps visit them again.
-func isForward(name string) bool {
-	return name == step.Init || name == step.Possible || name == step.Mark
-}
-
 // Rate returns the positions per second of the finished jobs of the current step, 0 if there are
 // none.
 func (r *Run) Rate() float64 {
@@ -201,9 +197,9 @@ func (r *Run) Positions() (n int64) {
 // Found returns what the forward jobs found, by tier, or by pass if only one tier has been reached: terminal positions, and
 // others.
 func (r *Run) Found() (rows []table.Row) {
-	tiers := slices.ContainsFunc(r.Journal.Jobs, func(j solve.JobRecord) bool { return isForward(j.Step) && j.Tier > 0 })
+	tiers := slices.ContainsFunc(r.Journal.Jobs, func(j solve.JobRecord) bool { return step.IsForward(j.Step) && j.Tier > 0 })
 	for _, j := range r.Journal.Jobs {
-		if !isForward(j.Step) {
+		if !step.IsForward(j.Step) {
 			continue
 		}
 		number := j.Tier
@@ -222,27 +218,19 @@ func (r *Run) Found() (rows []table.Row) {
 
 // A Line contains the statistics of a job, or the totals of a step.
 type Line struct {
-	Name               string // of the job or the step
-	Jobs               int
-	Positions          int64
-	Finished, Shuffled int64
-	Combined, Bytes    int64
-	Read, Near         int64 // bytes, see runner.Stats
-	Waiting, Working   float64
-	Seconds            float64
-	Application        string
-	Tracking           string // the URL of the job's page
+	Name         string // of the job or the step
+	Jobs         int
+	Combined     int64 // positions that the combiner has merged
+	Seconds      float64
+	Tracking     string // the URL of the job's page
+	runner.Stats        // Positions is set in any case
 }
 
 // lineOf returns the line of a job.
 func lineOf(j solve.JobRecord) Line {
-	l := Line{Name: j.Job, Jobs: 1, Positions: cmp.Or(j.Positions, j.Records), Finished: j.Finished, Seconds: j.Seconds, Tracking: j.Tracking}
-	if l.Application = j.Application; l.Application == "" {
-		return l
-	}
-	l.Read, l.Near = j.Read, j.Near
-	l.Shuffled, l.Bytes, l.Waiting, l.Working = j.Shuffled, j.Bytes, j.Waiting, j.Working
-	if j.Step == step.Possible { // not of a solve job, where a position receives a message for each move
+	l := Line{Name: j.Job, Jobs: 1, Seconds: j.Seconds, Tracking: j.Tracking, Stats: j.Stats}
+	l.Positions = cmp.Or(j.Positions, j.Records)
+	if j.Application != "" && j.Step == step.Possible { // not of a solve job, where a position receives a message for each move
 		l.Combined = j.Shuffled - j.Records
 	}
 	return l

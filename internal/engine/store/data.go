@@ -25,9 +25,10 @@ const (
 	tryDigits     = 10 // hexadecimal digits of the number of an attempt
 	// Success is the file that marks a directory as complete and lists its files; see Seal.
 	Success = "_SUCCESS"
-	// PartPrefix is the prefix of the names of the shards of jobs, and OutboxPrefix that of files of messages to other
-	// jobs. Hadoop does not see these names, nor do the patterns of the course.
-	PartPrefix, OutboxPrefix = "_part-", "_to-"
+	// PartPrefix is the prefix of the names of the shards of jobs, OutboxPrefix that of files of messages to other
+	// jobs, and StatesPrefix that of files of states, for passes. Hadoop does not see these names, nor do the patterns of
+	// the course.
+	PartPrefix, OutboxPrefix, StatesPrefix = "_part-", "_to-", "_states-"
 	// LinesPrefix is the prefix of the names of shards of lines, for people and other programs, FinalPrefix that of
 	// those of the final job.
 	LinesPrefix, FinalPrefix = "part-", "part-r-"

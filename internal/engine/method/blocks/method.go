@@ -167,8 +167,10 @@ func (m *Method) Whole(fsys store.FS, dir string, seal *store.Seal) (bool, error
 // ValuedFirst reports whether a tier is the last one, whose positions are all terminal.
 func (m *Method) ValuedFirst(tier int) bool { return tier == m.g.Tiers() }
 
-// Receivers returns none.
-func (m *Method) Receivers(store.FS, string) ([]int, error) { return nil, nil }
+// OpenSender returns an error: jobs send no messages.
+func (m *Method) OpenSender(_ store.FS, dir string) (runner.Sender, error) {
+	return nil, &store.DamageError{Name: dir, Reason: "it has messages, which no job by blocks sends"}
+}
 
 // pieceRanges is the number of ranges of a Piece, and rangeBytes about how many bytes the lines of one take.
 const (

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
@@ -14,17 +13,11 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// statesPrefix is the prefix of the names of files of states.
-const statesPrefix = "_states-"
-
 // statesName returns the name of the file of states beside shard i: _states-00000.pack.
-func statesName(i int) string { return jobdir.FileName(statesPrefix, i) }
+func statesName(i int) string { return jobdir.FileName(store.StatesPrefix, i) }
 
 // OutboxName returns the name of the file of messages that reducer i sends to other stages: _to-00000.pack.
 func OutboxName(i int) string { return jobdir.FileName(store.OutboxPrefix, i) }
-
-// IsStates reports whether a file of a directory has states.
-func IsStates(name string) bool { return strings.HasPrefix(name, statesPrefix) }
 
 // A file is a file of rows of a game, from the directory of a job or from the table.
 type file struct {

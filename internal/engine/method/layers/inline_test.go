@@ -35,7 +35,7 @@ func TestShardErrors(t *testing.T) {
 	}
 	closed := 0
 	_, err := newShard(func(name string) (io.WriteCloser, error) {
-		if IsStates(name) {
+		if strings.HasPrefix(name, store.StatesPrefix) {
 			return nil, errUnclosed
 		}
 		return closer(func() { closed++ }), nil

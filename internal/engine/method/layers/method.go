@@ -133,19 +133,15 @@ func (m *Method) Whole(store.FS, string, *store.Seal) (bool, error) { return tru
 // ValuedFirst returns false.
 func (m *Method) ValuedFirst(int) bool { return false }
 
-// Receivers returns the stages that receive messages from a directory.
-func (m *Method) Receivers(fsys store.FS, dir string) ([]int, error) {
-	d, err := OpenDir(fsys, dir, m.g)
-	if err != nil {
-		return nil, err
-	}
-	return d.Receivers(), nil
+// OpenSender opens a directory as a *Dir.
+func (m *Method) OpenSender(fsys store.FS, dir string) (runner.Sender, error) {
+	return OpenDir(fsys, dir, m.g)
 }
 
 // senders returns the directories of the inbox of a job.
 func senders(j *runner.Job) (dirs []*Dir) {
 	for _, s := range j.Inbox {
-		dirs = append(dirs, s.(*Dir)) // package solve opens them by layers.OpenDir
+		dirs = append(dirs, s.(*Dir)) // from OpenSender
 	}
 	return dirs
 }

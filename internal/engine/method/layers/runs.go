@@ -52,17 +52,6 @@ func (s *storedRows) all() []*Source {
 	return all
 }
 
-// Absorb is how many of the newest of runs, whose numbers of rows are given from the oldest to the newest, a job absorbs
-// that writes a number of new rows: each that has at most four times the rows that follow it. So a tier has few runs, and
-// a row is written again only a few times.
-func Absorb(runs []int64, rows int64) (n int) {
-	for n < len(runs) && runs[len(runs)-1-n] <= 4*rows {
-		rows += runs[len(runs)-1-n]
-		n++
-	}
-	return n
-}
-
 // LoadRuns returns the newest rows of an interval in runs, in the memory of dst, sorted.
 func (l *Loader) LoadRuns(dst []Row, runs []*Source, in Interval) (_ []Row, err error) {
 	dst = dst[:0]

@@ -32,7 +32,7 @@ type Source struct {
 func Open(fsys store.FS, g game.Game, kind Kind, tier int, names ...string) (*Source, error) {
 	s, prefix := &Source{kind: kind}, store.PartPrefix
 	if kind == States {
-		prefix = statesPrefix
+		prefix = store.StatesPrefix
 	}
 	for i, name := range names {
 		at := tier

@@ -71,7 +71,7 @@ func TestFinal(t *testing.T) {
 func TestNamedLine(t *testing.T) {
 	g := must.Get(game.Kinds{mnk.Kind}.Parse("mnk width=2 height=2 connect=2"))(t)
 	for word, want := range map[string]game.Value{"X wins\t3": game.NewValue(game.FirstWins, 3), "O wins\t2": game.NewValue(game.SecondWins, 2), "tie\t1": game.NewValue(game.Tie, 1), "draw\t": 0} {
-		if v, err := ParseLine(g, "0\t"+word); err != nil || v.Value != want {
+		if _, v, err := ParseLine(g, "0\t"+word); err != nil || v != want {
 			t.Errorf("%q: %v, %v; want %v", word, v, err, want)
 		}
 	}
@@ -90,16 +90,16 @@ func FuzzParseLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		for _, g := range games {
-			v, err := ParseLine(g, line)
+			p, v, err := ParseLine(g, line)
 			if err != nil {
 				continue
 			}
-			if err := g.Check(v.Position); err != nil {
+			if err := g.Check(p); err != nil {
 				t.Errorf("%s, %q: %v", g.Spec(), line, err)
 			}
-			again, err := ParseLine(g, fmt.Sprintf("'%s'\t%d", g.AppendText(nil, v.Position), v.Value))
-			if err != nil || again != v {
-				t.Errorf("%s, %q: %v, then %v, %v", g.Spec(), line, v, again, err)
+			q, w, err := ParseLine(g, fmt.Sprintf("'%s'\t%d", g.AppendText(nil, p), v))
+			if err != nil || q != p || w != v {
+				t.Errorf("%s, %q: %d, %v, then %d, %v, %v", g.Spec(), line, p, v, q, w, err)
 			}
 		}
 	})

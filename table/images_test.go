@@ -87,14 +87,21 @@ func TestImages(t *testing.T) {
 			scan := must.Get(tab.Scan(t.Context(), Selection{Images: images}))(t)
 			want := slices.DeleteFunc(slices.Clone(inOrder), func(p game.Position) bool { return !images && canonical(g, p) != p })
 			var got []game.Position
+			tier := 0
 			for b, err := range scan.Batches() {
 				must.OK(t, err)
+				if b.Tier < tier {
+					t.Fatalf("game %d: tier %d after tier %d", i, b.Tier, tier)
+				}
+				tier = b.Tier
 				for j, p := range b.Positions {
 					if got = append(got, p); b.Tier != game.TierOf(g, p) || b.Values[j] != all[p] {
 						t.Fatalf("game %d: %d in tier %d: %v, want %v", i, p, b.Tier, b.Values[j], all[p])
 					}
 				}
 			}
+			slices.Sort(got)
+			slices.Sort(want)
 			if !slices.Equal(got, want) {
 				t.Fatalf("game %d, images %t: %d positions %v, want %d: %v", i, images, len(got), got, len(want), want)
 			}

@@ -116,7 +116,7 @@ func (t *Table) StatsWithImages(ctx context.Context) (Stats, error) {
 
 // imageCounts returns the number of positions of each tier by value, with their images. It reads the complete table.
 func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
-	scan, err := t.Scan(ctx, Selection{})
+	scan, err := t.Scan(ctx, Selection{Images: true})
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +127,13 @@ func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
 	}
 	return counts, parallel.All(ctx, scan.Len(), func() func(int) error {
 		read, b := scan.Reader(), new(Batch)
-		var images []game.Position
 		return func(i int) error {
 			if err := read(i, b); err != nil {
 				return err
 			}
 			here := make(Counts)
-			for i, p := range b.Positions {
-				images = game.ImagesOf(images[:0], t.g, p)
-				here[b.Values[i]] += uint64(len(images))
+			for _, v := range b.Values {
+				here[v]++
 			}
 			mu.Lock()
 			defer mu.Unlock()

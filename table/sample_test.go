@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -104,7 +105,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSamplePlaces checks which positions are at places.
+// TestSamplePlaces checks which positions are at places, and which have the lowest orders.
 func TestSamplePlaces(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var parts []*stored.Part
@@ -141,6 +142,16 @@ func TestSamplePlaces(t *testing.T) {
 		random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
 		if got := must.Get(s.at(places, bounds))(t); !slices.Equal(got, want) {
 			t.Errorf("share %v: got %v, want %v", share, got, want)
+		}
+	}
+	all = slices.DeleteFunc(all, func(at one) bool { return at.value == 0 })
+	for i := range all {
+		all[i].order = mix(all[i].position, 7)
+	}
+	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.order, b.order) })
+	for _, n := range []int{0, 1, 10, 100, len(all), len(all) + 1} {
+		if got, want := must.Get(s.lowest(uint64(n), 7))(t), all[:min(n, len(all))]; !slices.Equal(got, want) {
+			t.Errorf("the lowest %d: got %v, want %v", n, got, want)
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 // This file draws positions uniformly at random. The number of wanted positions of a batch is not known before the batch is
 // read, but an upper bound is. Places are drawn below the sum of the bounds: each is a batch and a number in it. If the batch
-// has a wanted position of that number, it is taken; otherwise the place is empty, and another one is drawn. No place is drawn
-// twice. So a sample of N positions reads at most N batches, times the factor by which the bounds are too large.
+// has a position of that number, and it is wanted, it is taken; otherwise another place is drawn. No place is drawn twice. So a
+// sample of N positions reads at most N batches, times the factor by which the bounds are too large.
 
 const (
 	// mostPlaces is the maximum number of places that Sample draws, because they are in memory; if there are more batches than
@@ -59,7 +59,7 @@ func (s *Scan) bounds() (all uint64, bounds []uint64, err error) {
 	for _, part := range s.parts {
 		for _, f := range part.Files {
 			for v, n := range f.Counts {
-				if s.of.value(v) {
+				if s.of.Value == nil || s.of.Value(v) {
 					all += n
 				}
 			}
@@ -118,7 +118,7 @@ func (s *Scan) draw(n, all uint64, bounds []uint64, random *rand.Rand) (found []
 	return found, true, nil
 }
 
-// at returns the positions at places, in the order of tiers and keys.
+// at returns the wanted positions at places, in the order of tiers and keys.
 func (s *Scan) at(places, bounds []uint64) (found []one, err error) {
 	slices.Sort(places)
 	type drawn struct {
@@ -137,17 +137,18 @@ func (s *Scan) at(places, bounds []uint64) (found []one, err error) {
 	}
 	var mu sync.Mutex // protects found
 	err = parallel.All(s.ctx, len(all), func() func(int) error {
-		read, b := s.reader(ahead), new(Batch)
+		load := s.loader(ahead)
 		return func(i int) error {
 			d := &all[i]
-			if err := read(d.batch, b); err != nil {
+			b, err := load(d.batch)
+			if err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			for _, place := range d.places {
-				if n := place - bounds[d.batch]; n < uint64(len(b.Positions)) {
-					found = append(found, one{position: b.Positions[n], value: b.Values[n], tier: b.Tier})
+				if p, v, ok := b.position(s.g, place-bounds[d.batch]); ok && s.wants(p, v) {
+					found = append(found, one{position: p, value: v, tier: b.tier})
 				}
 			}
 			return nil
@@ -155,6 +156,19 @@ func (s *Scan) at(places, bounds []uint64) (found []one, err error) {
 	})
 	slices.SortFunc(found, byKey)
 	return found, err
+}
+
+// position returns the n-th of the stored positions and then of their mirror images; ok is false if there is none.
+func (b *loaded) position(g game.Game, n uint64) (p game.Position, v game.Value, ok bool) {
+	all := uint64(len(b.slots))
+	if n >= uint64(b.part.Images)*all {
+		return 0, 0, false
+	}
+	slot := int(b.slots[n%all])
+	if p, v = b.At(slot); n < all {
+		return p, v, true
+	}
+	return g.(game.Mirrored).Mirror(p), v, b.Times(slot) > 1
 }
 
 // lowest reads all positions, and returns the n with the lowest orders, which are pseudorandom.

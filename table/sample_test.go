@@ -83,7 +83,7 @@ func TestSample(t *testing.T) {
 				drawn++
 				seen := make(map[game.Position]bool)
 				for _, one := range found {
-					if p := one.position; seen[p] || one.value != game.Value(p&0xff+1) || one.tier != int(p>>32) || !s.of.value(one.value) {
+					if p := one.position; seen[p] || one.value != game.Value(p&0xff+1) || one.tier != int(p>>32) || !s.wants(p, one.value) {
 						t.Fatalf("position %#x, value %d of tier %d, %d others", p, one.value, one.tier, len(seen))
 					}
 					seen[one.position] = true

@@ -31,9 +31,6 @@ type Selection struct {
 // tier reports whether positions of a tier are described.
 func (of *Selection) tier(n int) bool { return of.Tier == nil || of.Tier(n) }
 
-// value reports whether positions with a value are described.
-func (of *Selection) value(v game.Value) bool { return of.Value == nil || of.Value(v) }
-
 // A Scan goes through positions of a table in batches, in the order of tiers. It is safe for concurrent use; each worker has
 // its own reader.
 type Scan struct {
@@ -57,47 +54,63 @@ func (t *Table) Scan(ctx context.Context, of Selection) (*Scan, error) {
 // Len returns the number of batches.
 func (s *Scan) Len() int { return s.n }
 
-// Reader returns a function for one worker that reads batch number i into b, reusing its memory. It is fastest in ascending
-// order.
-func (s *Scan) Reader() func(i int, b *Batch) error { return s.reader(stored.Ahead) }
+// A loaded is a batch that has been loaded.
+type loaded struct {
+	stored.Reader
+	part  *stored.Part
+	tier  int
+	slots []uint32 // of the stored positions
+}
 
-// reader is like Reader, and reads ahead the given number of bytes.
-func (s *Scan) reader(ahead int) func(i int, b *Batch) error {
-	var part *stored.Part
-	var reader stored.Reader // of part
-	var slots []uint32
-	var images []game.Position
-	return func(i int, b *Batch) (err error) {
+// loader returns a function for one worker that loads batch number i, and reads ahead the given number of bytes.
+func (s *Scan) loader(ahead int) func(i int) (*loaded, error) {
+	b := new(loaded)
+	return func(i int) (_ *loaded, err error) {
 		if err := context.Cause(s.ctx); err != nil {
-			return err
+			return nil, err
 		}
 		n := 0
 		for i >= s.parts[n].Len {
 			i -= s.parts[n].Len
 			n++
 		}
-		if s.parts[n] != part {
-			part = s.parts[n]
-			reader = part.Reader(ahead)
+		if b.part != s.parts[n] {
+			b.part = s.parts[n]
+			b.Reader = b.part.Reader(ahead)
 		}
-		if _, slots, err = reader.Load(slots[:0], i); err != nil {
-			return explain(s.g, err)
+		b.tier = b.part.File(i).Tier
+		_, b.slots, err = b.Load(b.slots[:0], i)
+		return b, explain(s.g, err)
+	}
+}
+
+// wants reports whether a position with a value is described, if its tier is.
+func (s *Scan) wants(p game.Position, v game.Value) bool {
+	return (s.of.Value == nil || s.of.Value(v)) && (!s.of.Canonical || game.CanonicalOf(s.g, p) == p)
+}
+
+// Reader returns a function for one worker that reads batch number i into b, reusing its memory. It is fastest in ascending
+// order.
+func (s *Scan) Reader() func(i int, b *Batch) error {
+	load := s.loader(stored.Ahead)
+	var images []game.Position
+	return func(i int, b *Batch) error {
+		of, err := load(i)
+		if err != nil {
+			return err
 		}
-		b.Tier, b.Positions, b.Values = part.File(i).Tier, b.Positions[:0], b.Values[:0]
-		for _, slot := range slots {
-			p, v := reader.At(int(slot))
-			if !s.of.value(v) {
-				continue
-			}
+		b.Tier, b.Positions, b.Values = of.tier, b.Positions[:0], b.Values[:0]
+		for _, slot := range of.slots {
+			p, v := of.At(int(slot))
 			images = append(images[:0], p)
 			switch {
-			case part.Images > 1 && reader.Times(int(slot)) > 1:
+			case of.part.Images > 1 && of.Times(int(slot)) > 1:
 				images = append(images, s.g.(game.Mirrored).Mirror(p))
 			case s.of.Images:
 				images = game.ImagesOf(images[:0], s.g, p)
 			}
 			for _, p := range images {
-				if !s.of.Canonical || game.CanonicalOf(s.g, p) == p {
+				if s.wants(p, v) {
 					b.Positions, b.Values = append(b.Positions, p), append(b.Values, v)
 				}
 			}

@@ -433,7 +433,7 @@ func TestLayersStats(t *testing.T) {
 	tab := must.Get(OpenFS(tableOf(t, g, rowsOf(g, right)), ".", all.Kinds().Parse))(t)
 	defer tab.Close()
 	s := must.Get(tab.Stats())(t)
-	if want := g.Values().Text(right[g.Start()]); s.Positions != uint64(len(right)) || s.Value != want || s.ValueByte != right[g.Start()] || len(s.stored) != g.Tiers()+1 {
+	if want := g.Values().Text(right[g.Start()]); s.Positions != uint64(len(right)) || s.Value != want || s.value != right[g.Start()] || len(s.stored) != g.Tiers()+1 {
 		t.Errorf("%+v, want %d positions, %s", s, len(right), want)
 	}
 	for name, want := range map[string]string{

@@ -105,15 +105,6 @@ func found(t *testing.T, tab *table.Table, p game.Position) bool {
 	return ok
 }
 
-// TestHalfSample checks a sample that has more than half of the positions: all are checked.
-func TestHalfSample(t *testing.T) {
-	tab := solvedgames.Table(t, board(t, 3, 4))
-	most := must.Get(tab.Positions())(t)
-	if n, all, err := (table.Rules{Sample: most - 1}).Verify(t.Context(), tab); n != most || all != most || err != nil {
-		t.Errorf("%d of %d positions are checked, %v, want %d", n, all, err, most)
-	}
-}
-
 // TestVerifyRanges deletes each range of a tier. To some of them, only the mirror images of stored positions have moves.
 func TestVerifyRanges(t *testing.T) {
 	g := board(t, 3, 4)

@@ -277,6 +277,11 @@ func TestVerifyLayersCounts(t *testing.T) {
 	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
+	tab := must.Get(OpenOf(m, ".", g))(t)
+	defer tab.Close()
+	if found, err := tab.Sample(t.Context(), 1<<40, 1, Selection{}); err == nil || !strings.HasPrefix(err.Error(), "table: the recorded counts differ") {
+		t.Errorf("a sample: %v, %v", found, err)
+	}
 }
 
 // TestLayersLookupSealed checks that a look-up opens the file of its tier, and refuses one that

@@ -7,6 +7,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"sort"
 	"sync"
@@ -48,6 +49,9 @@ func (t *Table) Sample(ctx context.Context, n, seed uint64, of Selection) ([]Bat
 	}
 	if err == nil && !ok {
 		found, err = scan.lowest(n, seed)
+	}
+	if err == nil && !of.Images && !of.Canonical && uint64(len(found)) < min(n, all) {
+		err = stored.NoCounts(path.Dir(t.sealed.name))
 	}
 	return batchesOf(found), err
 }

@@ -494,36 +494,3 @@ func (v *View) Value(slot int) (value byte, ok bool, err error) {
 	value, err = v.decoder.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1)))
 	return value, err == nil, err
 }
-
-// Pick calls take for positions of the block. numbers are their numbers in the order of slots, from 0 on,
-// and must be strictly ascending; numbers beyond the last position are ignored. i is the index in numbers;
-// value is 0 if the position is open.
-func (v *View) Pick(numbers []uint64, take func(i, slot int, value byte)) error {
-	for i := range v.segments {
-		if err := v.decode(i); err != nil {
-			return err
-		}
-	}
-	i, before := 0, uint64(0) // positions in the words before this one
-	for at, w := range v.block.Done {
-		all := w | v.block.Open[at]
-		n := uint64(bits.OnesCount64(all))
-		for ; i < len(numbers) && numbers[i] < before+n; i++ {
-			rest := all
-			for range numbers[i] - before {
-				rest &= rest - 1
-			}
-			slot := at<<6 + bits.TrailingZeros64(rest)
-			value, _, err := v.Value(slot)
-			if err != nil {
-				return err
-			}
-			take(i, slot, value)
-		}
-		if i == len(numbers) {
-			return nil
-		}
-		before += n
-	}
-	return nil
-}

@@ -200,56 +200,6 @@ func TestCursorInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestViewPick checks that Pick numbers the records in the order of slots, open ones and those
-// with a value alike.
-func TestViewPick(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 0))
-	var blocks []*block.Block
-	for i := range uint64(100) {
-		blocks = append(blocks, randomBlock(r, i, 200, r.Float64()/2, r.Float64()/2, 5))
-	}
-	f := mustOpen(t, writeFile(t, blocks, 10))
-	entries := must.Get(f.Cells(7))(t)
-	type record struct {
-		slot  int
-		value byte
-	}
-	c, v := f.Cursor(7, 0), new(View)
-	for n, b := range blocks {
-		must.OK(t, c.View(entries[n], b.LowBits, b.Low, v))
-		var all, want []record
-		for slot := range b.Len() {
-			switch {
-			case b.Done.Has(slot):
-				all = append(all, record{slot, b.Val[slot]})
-			case b.Open.Has(slot):
-				all = append(all, record{slot, 0})
-			}
-		}
-		var numbers []uint64
-		for i := range len(all) + 5 {
-			if r.IntN(3) > 0 {
-				continue
-			}
-			numbers = append(numbers, uint64(i))
-			if i < len(all) {
-				want = append(want, all[i])
-			}
-		}
-		var got []record
-		err := v.Pick(numbers, func(i, slot int, value byte) {
-			if i != len(got) {
-				t.Errorf("block %d: number %d comes after %d", n, i, len(got)-1)
-			}
-			got = append(got, record{slot, value})
-		})
-		must.OK(t, err)
-		if !slices.Equal(got, want) {
-			t.Errorf("block %d: picked %v, want %v", n, got, want)
-		}
-	}
-}
-
 func TestCursorWantsTheSlots(t *testing.T) {
 	f := mustOpen(t, writeFile(t, randomBlocks(4, 1, 1), 1))
 	entries := must.Get(f.Cells(7))(t)

@@ -645,8 +645,7 @@ func TestSampleReads(t *testing.T) {
 	}
 }
 
-// TestScanEnds checks that a scan ends with its context, also before it sorts the mirror images of a
-// tier that stores half of its positions.
+// TestScanEnds checks that a scan ends with its context.
 func TestScanEnds(t *testing.T) {
 	dir, g := solved(t)
 	tab := must.Get(table.OpenOf(store.Local{}, dir, g))(t)

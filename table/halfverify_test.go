@@ -105,15 +105,6 @@ func found(t *testing.T, tab *table.Table, p game.Position) bool {
 	return ok
 }
 
-// TestHalfSample checks a sample that has more than half of the positions: all are checked.
-func TestHalfSample(t *testing.T) {
-	tab := solvedgames.Table(t, board(t, 3, 4))
-	most := must.Get(tab.Positions())(t)
-	if n, all, err := (table.Rules{Sample: most - 1}).Verify(t.Context(), tab); n != most || all != most || err != nil {
-		t.Errorf("%d of %d positions are checked, %v, want %d", n, all, err, most)
-	}
-}
-
 // TestVerifyRanges deletes each range of a tier. To some of them, only the mirror images of stored positions have moves.
 func TestVerifyRanges(t *testing.T) {
 	g := board(t, 3, 4)
@@ -139,57 +130,37 @@ func TestVerifyRanges(t *testing.T) {
 	}
 }
 
-// TestWhole checks that a scan has all positions, in order, and that the numbers of a range pick each of them once, whichever
-// are picked together, in tables that store half of them.
+// TestWhole checks that a scan of a table that stores half of the positions has all of them, each once, those of a batch in its
+// bound.
 func TestWhole(t *testing.T) {
 	for _, size := range [][2]int{{3, 4}, {4, 3}, {2, 5}, {6, 2}, {1, 6}} {
 		g := board(t, size[0], size[1])
 		right := gametest.Search(g)
 		tab := solvedgames.Table(t, g)
-		last, seen := [2]uint64{}, 0
-		for b, err := range tab.All() {
-			must.OK(t, err)
-			for i, p := range b.Positions {
-				at := [2]uint64{uint64(b.Tier), p}
-				if v, ok := right[p]; !ok || v != b.Values[i] || b.Tier != g.Tier(p) || seen > 0 && slices.Compare(at[:], last[:]) <= 0 {
-					t.Fatalf("%s: tier %d: %d: %v after %d, want %v, %t", g.Spec(), b.Tier, p, b.Values[i], last, v, ok)
-				}
-				last = at
-				seen++
-			}
-		}
-		picked := make(map[game.Position]bool)
-		for tier, part := range must.Get(tab.Parts())(t) {
-			pick := part.Picker(0)
+		seen, batch := make(map[game.Position]bool), 0
+		var bounds []int
+		for _, part := range must.Get(tab.Parts())(t) {
 			for i := range part.Len {
 				_, most, err := part.Range(i)
 				must.OK(t, err)
-				var numbers []uint64
-				for n := range uint64(most) {
-					numbers = append(numbers, n)
-				}
-				of := make(map[uint64]game.Position)
-				must.OK(t, pick(i, numbers, func(i int, p game.Position, v game.Value) {
-					if want, ok := right[p]; !ok || v != want || g.Tier(p) != tier || picked[p] {
-						t.Errorf("%s: number %d of range %d of tier %d is %d: %v, want %v, %t", g.Spec(), i, i, tier, p, v, want, ok)
-					}
-					of[numbers[i]], picked[p] = p, true
-				}))
-				for step := 2; step < 4; step++ {
-					var some []uint64
-					for n := 1; n < most; n += step {
-						some = append(some, uint64(n))
-					}
-					must.OK(t, pick(i, some, func(i int, p game.Position, _ game.Value) {
-						if of[some[i]] != p {
-							t.Errorf("%s: number %d is %d, or %d among others", g.Spec(), some[i], of[some[i]], p)
-						}
-					}))
-				}
+				bounds = append(bounds, most)
 			}
 		}
-		if seen != len(right) || len(picked) != len(right) {
-			t.Errorf("%s: %d positions are read, %d picked, want %d", g.Spec(), seen, len(picked), len(right))
+		for b, err := range tab.All() {
+			must.OK(t, err)
+			if n := len(b.Positions); n > bounds[batch] || 2*n < bounds[batch] {
+				t.Errorf("%s: %d positions in batch %d, at most %d are expected", g.Spec(), n, batch, bounds[batch])
+			}
+			batch++
+			for i, p := range b.Positions {
+				if v, ok := right[p]; !ok || v != b.Values[i] || b.Tier != g.Tier(p) || seen[p] {
+					t.Fatalf("%s: tier %d: %d: %v, want %v, %t", g.Spec(), b.Tier, p, b.Values[i], v, ok)
+				}
+				seen[p] = true
+			}
+		}
+		if len(seen) != len(right) || batch != len(bounds) {
+			t.Errorf("%s: %d positions in %d batches, want %d in %d", g.Spec(), len(seen), batch, len(right), len(bounds))
 		}
 	}
 }

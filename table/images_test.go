@@ -11,6 +11,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 var canonical = stored.Canonical
@@ -24,8 +25,8 @@ func canonicalOnly(g game.Game, values map[game.Position]game.Value) map[game.Po
 	return stored
 }
 
-// layeredGames returns random games with tiers, inner moves and images, and graphs without tiers.
-func layeredGames() (games []game.Game) {
+// layeredGames returns random games with tiers, inner moves and images, graphs without tiers, and listGames.
+func layeredGames(t *testing.T) (games []game.Game) {
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		g := testgames.RandomLayered(r, testgames.RandomOptions(r))
@@ -33,12 +34,15 @@ func layeredGames() (games []game.Game) {
 		graph := testgames.RandomGraph(r, 2+r.IntN(40))
 		games = append(games, graph, struct{ game.Game }{graph}, batched{graph, false})
 	}
+	for _, g := range listGames(t) {
+		games = append(games, g)
+	}
 	return append(games, testgames.TieGame())
 }
 
 // TestImages checks look-ups, predecessors, scans and statistics of positions and their images.
 func TestImages(t *testing.T) {
-	for i, g := range layeredGames() {
+	for i, g := range layeredGames(t) {
 		stored := canonicalOnly(g, testgames.Stored(g))
 		withImages := func(of map[game.Position]game.Value) map[game.Position]game.Value {
 			all := make(map[game.Position]game.Value)
@@ -72,9 +76,10 @@ func TestImages(t *testing.T) {
 				}
 				seen[m.To] = true
 			}
-			for _, c := range must.Get(tab.Choices(p))(t) {
-				if c.Value != reached[c.To] {
-					t.Fatalf("game %d: %d: %+v, want %v", i, p, c, reached[c.To])
+			choices := must.Get(tab.Choices(p))(t)
+			for j, c := range choices {
+				if c.Value != reached[c.To] || j > 0 && g.Values().Better(g.ToMove(p), c.Value, choices[j-1].Value) {
+					t.Fatalf("game %d: %d: choices %+v, want %v", i, p, choices, reached[c.To])
 				}
 			}
 		}
@@ -87,14 +92,21 @@ func TestImages(t *testing.T) {
 			scan := must.Get(tab.Scan(t.Context(), Selection{Images: images}))(t)
 			want := slices.DeleteFunc(slices.Clone(inOrder), func(p game.Position) bool { return !images && canonical(g, p) != p })
 			var got []game.Position
+			tier := 0
 			for b, err := range scan.Batches() {
 				must.OK(t, err)
+				if b.Tier < tier {
+					t.Fatalf("game %d: tier %d after tier %d", i, b.Tier, tier)
+				}
+				tier = b.Tier
 				for j, p := range b.Positions {
 					if got = append(got, p); b.Tier != game.TierOf(g, p) || b.Values[j] != all[p] {
 						t.Fatalf("game %d: %d in tier %d: %v, want %v", i, p, b.Tier, b.Values[j], all[p])
 					}
 				}
 			}
+			slices.Sort(got)
+			slices.Sort(want)
 			if !slices.Equal(got, want) {
 				t.Fatalf("game %d, images %t: %d positions %v, want %d: %v", i, images, len(got), got, len(want), want)
 			}
@@ -130,11 +142,15 @@ func TestUnreachableCycle(t *testing.T) {
 // TestRulesLayers checks that a correct table passes, and that each wrong, extra or missing position is found, at the
 // position itself or at one that leads to it or to an image of it.
 func TestRulesLayers(t *testing.T) {
-	for i, g := range layeredGames() {
+	for i, g := range layeredGames(t) {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
 		right := canonicalOnly(g, testgames.Stored(g))
 		verify := func() error {
-			_, err := verifyLayers(t, tableOf(t, g, rowsOf(g, right)), g, 1+r.IntN(20))
+			interval := [...]int{1 + r.IntN(20), streamfmt.CellRows}[r.IntN(2)]
+			n, err := verifyLayers(t, tableOf(t, g, rowsOf(g, right)), g, interval)
+			if err == nil && n != uint64(len(right)) {
+				t.Errorf("game %d: %d positions, want %d", i, n, len(right))
+			}
 			return err
 		}
 		if err := verify(); err != nil {
@@ -143,6 +159,9 @@ func TestRulesLayers(t *testing.T) {
 		var positions []game.Position
 		for p := range right {
 			positions = append(positions, p)
+		}
+		if random, ok := g.(*testgames.Acyclic); ok {
+			positions = random.Positions() // includes unreachable ones
 		}
 		slices.Sort(positions)
 		for range 10 {

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -61,8 +60,8 @@ func (r Rules) Verify(ctx context.Context, t *Table) (checked, all uint64, err e
 		c.total = r.Sample
 		err = c.sample(ctx, t, r.Seed)
 	} else {
-		var parts []rulesPart
-		if parts, err = t.parts(); err == nil {
+		var parts []*stored.Part
+		if parts, err = t.method.Parts(func(int) bool { return true }); err == nil {
 			err = c.run(ctx, parts)
 		}
 	}
@@ -117,20 +116,32 @@ func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.O
 	return game.WinFor(player.Other()), n, true
 }
 
-// A rulesPart is a part of a table that is checked at once.
-type rulesPart struct{ *stored.Part }
-
-// parts returns the parts of the table.
-func (t *Table) parts() (parts []rulesPart, err error) {
-	all, err := t.method.Parts()
-	for _, p := range all {
-		parts = append(parts, rulesPart{p})
+// each calls do for the given ranges of a part, nil for all, on all cores, with the slots of all stored positions of
+// the range.
+func each(ctx context.Context, part *stored.Part, of []int, newDo func(stored.Reader) func(i int, rng uint64, slots []uint32) error) error {
+	n := part.Len
+	if of != nil {
+		n = len(of)
 	}
-	return parts, err
+	return parallel.All(ctx, n, func() func(int) error {
+		reader := part.Reader(stored.Ahead)
+		do := newDo(reader)
+		var slots []uint32
+		return func(i int) (err error) {
+			if of != nil {
+				i = of[i]
+			}
+			var rng uint64
+			if rng, slots, err = reader.Load(slots[:0], i); err != nil {
+				return err
+			}
+			return do(i, rng, slots)
+		}
+	})
 }
 
 // run checks the parts, one after the other.
-func (c *rulesCheck) run(ctx context.Context, parts []rulesPart) error {
+func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
 	reached, err := newReached(parts[0]) // marks made by the moves of the previous part
 	for i, part := range parts {
 		if err == nil {
@@ -156,7 +167,7 @@ func (c *rulesCheck) run(ctx context.Context, parts []rulesPart) error {
 		if err != nil {
 			return err
 		}
-		reached, parts[i] = marks, rulesPart{} // what the part has cached is garbage now
+		reached, parts[i] = marks, nil // what the part has cached is garbage now
 	}
 	return nil
 }
@@ -211,7 +222,7 @@ func (r reachedSlots) has(rng uint64, slot int) bool {
 }
 
 // newReached returns an empty set.
-func newReached(part rulesPart) (reachedSlots, error) {
+func newReached(part *stored.Part) (reachedSlots, error) {
 	reached := make(reachedSlots, part.Len)
 	for i := range part.Len {
 		rng, _, err := part.Range(i)
@@ -225,13 +236,13 @@ func newReached(part rulesPart) (reachedSlots, error) {
 
 // count counts the positions of a part, and compares the numbers with those recorded in its
 // files, for each value.
-func (c *rulesCheck) count(ctx context.Context, part rulesPart) error {
+func (c *rulesCheck) count(ctx context.Context, part *stored.Part) error {
 	var mu sync.Mutex
-	counts := make([]Counts, len(part.Files))
-	for i := range counts {
-		counts[i] = make(Counts)
+	counts := make(map[*stored.File]Counts)
+	for i := range part.Files {
+		counts[&part.Files[i]] = make(Counts)
 	}
-	err := part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+	err := each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		return func(i int, _ uint64, slots []uint32) error {
 			here := make(Counts)
 			var low [256]uint64 // by value; most values are small, and an array is faster than a map
@@ -251,17 +262,16 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart) error {
 					here[game.Value(v)] = n
 				}
 			}
-			file := sort.Search(len(part.Files), func(f int) bool { return part.Files[f].End > i })
 			mu.Lock()
 			defer mu.Unlock()
 			for v, n := range here {
-				counts[file][v] += n
+				counts[part.File(i)][v] += n
 			}
 			return nil
 		}
 	})
-	for i, f := range part.Files {
-		if err == nil && !maps.Equal(counts[i], f.Counts) {
+	for i := range part.Files {
+		if f := &part.Files[i]; err == nil && !maps.Equal(counts[f], f.Counts) {
 			err = stored.NoCounts(f.Name)
 		}
 	}
@@ -269,8 +279,8 @@ func (c *rulesCheck) count(ctx context.Context, part rulesPart) error {
 }
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
-func (c *rulesCheck) checkReachable(ctx context.Context, part rulesPart, reached reachedSlots) error {
-	return part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reached reachedSlots) error {
+	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		return func(_ int, rng uint64, slots []uint32) error {
 			set := reached[rng]
 			for _, slot := range slots {
@@ -287,8 +297,8 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part rulesPart, reached
 }
 
 // positions checks the positions of a part, and marks their successors.
-func (c *rulesCheck) positions(ctx context.Context, part rulesPart, marks reachedSlots) error {
-	return part.each(ctx, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+func (c *rulesCheck) positions(ctx context.Context, part *stored.Part, marks reachedSlots) error {
+	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		one := newRulesPosition(c.g, reader)
 		one.mark(part, reader, marks)
 		return func(_ int, _ uint64, slots []uint32) error {
@@ -299,7 +309,7 @@ func (c *rulesCheck) positions(ctx context.Context, part rulesPart, marks reache
 
 // reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
 // pass has checked before.
-func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlots) error {
+func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reachedSlots) error {
 	start, slot, _, ok, err := part.Reader(0).Find(c.g.Start())
 	done, err2 := newReached(part)
 	if err = cmp.Or(err, err2); err != nil {
@@ -320,7 +330,7 @@ func (c *rulesCheck) reach(ctx context.Context, part rulesPart, marks reachedSlo
 		if len(of) == 0 {
 			return nil
 		}
-		err := part.each(ctx, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
+		err := each(ctx, part, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 			one := newRulesPosition(c.g, reader)
 			one.mark(part, reader, marks)
 			return func(_ int, rng uint64, slots []uint32) error {
@@ -394,7 +404,7 @@ func newRulesPosition(g *plainRules, f stored.Finder) *rulesPosition {
 }
 
 // mark has check mark the successors of the positions of a part, of which reader reads.
-func (c *rulesPosition) mark(part rulesPart, reader stored.Reader, marks reachedSlots) {
+func (c *rulesPosition) mark(part *stored.Part, reader stored.Reader, marks reachedSlots) {
 	if c.marks = marks; part.Images > 1 {
 		c.image = reader.Image
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
-// A Batch contains consecutive positions of a tier, in the order of keys, and their values.
-// The value of a draw is 0.
+// A Batch contains positions of a tier, in the order in which the table stores them, and their values. Each stored position
+// is followed by its images, if they are wanted. The value of a draw is 0.
 type Batch struct {
 	Tier      int
 	Positions []game.Position
@@ -31,47 +31,90 @@ type Selection struct {
 // tier reports whether positions of a tier are described.
 func (of *Selection) tier(n int) bool { return of.Tier == nil || of.Tier(n) }
 
-// value reports whether positions with a value are described.
-func (of *Selection) value(v game.Value) bool { return of.Value == nil || of.Value(v) }
-
-// A Scan goes through positions of a table in batches, in the order of tiers and keys. It is safe for concurrent use; each
-// worker has its own reader.
+// A Scan goes through positions of a table in batches, in the order of tiers. It is safe for concurrent use; each worker has
+// its own reader.
 type Scan struct {
-	ctx    context.Context // ends reading
-	g      game.Game
-	of     Selection
-	stored *stored.Scan
+	ctx   context.Context // ends reading
+	g     game.Game
+	of    Selection
+	parts []*stored.Part // their ranges are the batches
+	n     int
 }
 
-// Scan returns a scan of the positions of a selection. If it has images that the table does not store, they are first sorted in
-// a file. The scan and its readers fail when ctx ends.
+// Scan returns a scan of the positions of a selection. The scan and its readers fail when ctx ends.
 func (t *Table) Scan(ctx context.Context, of Selection) (*Scan, error) {
-	all, err := t.method.Scan(ctx, of.tier, of.Images)
-	return &Scan{ctx, t.g, of, all}, explain(t.g, err)
+	parts, err := t.method.Parts(of.tier)
+	s := &Scan{ctx: ctx, g: t.g, of: of, parts: parts}
+	for _, part := range parts {
+		s.n += part.Len
+	}
+	return s, explain(t.g, err)
 }
 
 // Len returns the number of batches.
-func (s *Scan) Len() int { return s.stored.Len }
+func (s *Scan) Len() int { return s.n }
+
+// A loaded is a batch that has been loaded.
+type loaded struct {
+	stored.Reader
+	part  *stored.Part
+	tier  int
+	slots []uint32 // of the stored positions
+}
+
+// loader returns a function for one worker that loads batch number i, and reads ahead the given number of bytes.
+func (s *Scan) loader(ahead int) func(i int) (*loaded, error) {
+	b := new(loaded)
+	return func(i int) (_ *loaded, err error) {
+		if err := context.Cause(s.ctx); err != nil {
+			return nil, err
+		}
+		n := 0
+		for i >= s.parts[n].Len {
+			i -= s.parts[n].Len
+			n++
+		}
+		if b.part != s.parts[n] {
+			b.part = s.parts[n]
+			b.Reader = b.part.Reader(ahead)
+		}
+		b.tier = b.part.File(i).Tier
+		_, b.slots, err = b.Load(b.slots[:0], i)
+		return b, explain(s.g, err)
+	}
+}
+
+// wants reports whether a position with a value is described, if its tier is.
+func (s *Scan) wants(p game.Position, v game.Value) bool {
+	return (s.of.Value == nil || s.of.Value(v)) && (!s.of.Canonical || game.CanonicalOf(s.g, p) == p)
+}
 
 // Reader returns a function for one worker that reads batch number i into b, reusing its memory. It is fastest in ascending
 // order.
 func (s *Scan) Reader() func(i int, b *Batch) error {
-	read := s.stored.Reader()
+	load := s.loader(stored.Ahead)
+	var images []game.Position
 	return func(i int, b *Batch) error {
-		if err := context.Cause(s.ctx); err != nil {
+		of, err := load(i)
+		if err != nil {
 			return err
 		}
-		if err := read(i, (*stored.Batch)(b)); err != nil {
-			return explain(s.g, err)
-		}
-		n := 0
-		for i, p := range b.Positions {
-			if v := b.Values[i]; s.of.value(v) && (!s.of.Canonical || game.CanonicalOf(s.g, p) == p) {
-				b.Positions[n], b.Values[n] = p, v
-				n++
+		b.Tier, b.Positions, b.Values = of.tier, b.Positions[:0], b.Values[:0]
+		for _, slot := range of.slots {
+			p, v := of.At(int(slot))
+			images = append(images[:0], p)
+			switch {
+			case of.part.Images > 1 && of.Times(int(slot)) > 1:
+				images = append(images, s.g.(game.Mirrored).Mirror(p))
+			case s.of.Images:
+				images = game.ImagesOf(images[:0], s.g, p)
+			}
+			for _, p := range images {
+				if s.wants(p, v) {
+					b.Positions, b.Values = append(b.Positions, p), append(b.Values, v)
+				}
 			}
 		}
-		b.Positions, b.Values = b.Positions[:n], b.Values[:n]
 		return nil
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,16 +35,15 @@ const NoEnd = -1
 
 // Stats counts the positions of a game.
 type Stats struct {
-	Game      string     `json:"game"`                 // spec of the game
-	Positions uint64     `json:"positions"`            // in all tiers
-	Stored    uint64     `json:"stored,omitempty"`     // of these, if the table does not store all
-	Bytes     int64      `json:"bytes,omitempty"`      // of the table
-	Value     string     `json:"value"`                // of the initial position: "X wins in 11", "LOSE in 6"; "": the game is not solved yet
-	ValueByte game.Value `json:"value_byte,omitempty"` // the same as a number; omitted for a game without tiers
-	Content   string     `json:"content,omitempty"`    // a checksum, if all files are compact: equal for all ways of solving, unlike their bytes
-	Outcomes  []string   `json:"outcomes,omitempty"`   // words for a win of the first player, a win of the second, a tie, and a draw, if not "X wins", "O wins", "tie" and "draw"
-	Rows      []Row      `json:"-"`                    // by tier, then by remoteness; draws come last
+	Game      string // spec of the game
+	Positions uint64 // in all tiers
+	Stored    uint64 // of these, if the table does not store all
+	Bytes     int64  // of the table
+	Value     string // of the initial position: "X wins in 11", "LOSE in 6"; "": the game is not solved yet
+	Content   string // a checksum, if all files are compact: equal for all ways of solving, unlike their bytes
+	Rows      []Row  // by tier, then by remoteness; draws come last
 
+	value   game.Value  // of the initial position
 	noTiers bool        // the game is solved, and has no tiers
 	draws   bool        // play may never end
 	folded  bool        // of the images of a position, one is counted
@@ -78,20 +78,7 @@ func (s *Stats) word(o game.Outcome) string {
 
 // Stats counts the positions of the table. It reads only the value of the initial position, and
 // the counts recorded in the files. Of the images of a position of a game.Symmetric, it counts one.
-func (t *Table) Stats() (Stats, error) {
-	counts := make([]Counts, t.Tiers()+1)
-	stored := make([]uint64, len(counts))
-	for tier := range counts {
-		var err error
-		if counts[tier], err = t.Counts(tier); err != nil {
-			return Stats{}, err
-		}
-		stored[tier] = t.method.Stored(tier)
-	}
-	s, err := t.stats(counts, stored)
-	_, s.folded = t.g.(game.Symmetric)
-	return s, err
-}
+func (t *Table) Stats() (Stats, error) { return t.stats(nil) }
 
 // StatsWithImages is like Stats, but counts all images of each position of a game.Symmetric. It reads the complete table
 // of such a game.
@@ -100,23 +87,15 @@ func (t *Table) StatsWithImages(ctx context.Context) (Stats, error) {
 		return t.Stats()
 	}
 	counts, err := t.imageCounts(ctx)
-	stored := make([]uint64, len(counts))
-	for tier := range counts {
-		if err == nil {
-			var canonical Counts
-			canonical, err = t.Counts(tier)
-			stored[tier] = canonical.Total()
-		}
-	}
 	if err != nil {
 		return Stats{}, err
 	}
-	return t.stats(counts, stored)
+	return t.stats(counts)
 }
 
 // imageCounts returns the number of positions of each tier by value, with their images. It reads the complete table.
 func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
-	scan, err := t.Scan(ctx, Selection{})
+	scan, err := t.Scan(ctx, Selection{Images: true})
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +106,13 @@ func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
 	}
 	return counts, parallel.All(ctx, scan.Len(), func() func(int) error {
 		read, b := scan.Reader(), new(Batch)
-		var images []game.Position
 		return func(i int) error {
 			if err := read(i, b); err != nil {
 				return err
 			}
 			here := make(Counts)
-			for i, p := range b.Positions {
-				images = game.ImagesOf(images[:0], t.g, p)
-				here[b.Values[i]] += uint64(len(images))
+			for _, v := range b.Values {
+				here[v]++
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -147,31 +124,33 @@ func (t *Table) imageCounts(ctx context.Context) ([]Counts, error) {
 	})
 }
 
-// stats returns the statistics of counts of all tiers, of which the table stores some if stored is not 0.
-func (t *Table) stats(counts []Counts, stored []uint64) (Stats, error) {
+// stats returns the statistics. images are the numbers of positions of all tiers with their images; nil: they are not wanted.
+func (t *Table) stats(images []Counts) (Stats, error) {
 	v, err := t.start()
 	if err != nil {
 		return Stats{}, err
 	}
 	values := t.g.Values()
-	s := Stats{Game: t.g.Spec(), Value: values.Text(v), Bytes: t.bytes, draws: !game.IsAcyclic(t.g), stored: stored, values: values, title: game.TitleOf(t.g)}
+	s := Stats{Game: t.g.Spec(), Value: values.Text(v), Bytes: t.bytes, value: v, draws: !game.IsAcyclic(t.g), values: values, title: game.TitleOf(t.g)}
+	_, symmetric := t.g.(game.Symmetric)
 	_, tiers := t.g.(game.Layered)
-	s.noTiers = !tiers
-	for tier := range counts {
-		if err := s.add(tier, counts[tier]); err != nil {
+	s.folded, s.noTiers = symmetric && images == nil, !tiers
+	for tier := range t.Tiers() + 1 {
+		counts, err := t.Counts(tier)
+		if err != nil {
 			return Stats{}, err
 		}
-		s.Positions, s.Stored = s.Positions+counts[tier].Total(), s.Stored+stored[tier]
+		stored := t.method.Stored(tier)
+		if images != nil {
+			counts, stored = images[tier], counts.Total()
+		}
+		if err := s.add(tier, counts); err != nil {
+			return Stats{}, err
+		}
+		s.Positions, s.Stored, s.stored = s.Positions+counts.Total(), s.Stored+stored, append(s.stored, stored)
 	}
-	if s.noTiers {
-		return s, nil
-	}
-	s.ValueByte, s.unit, s.Content = v, t.g.Info().TierUnit, t.method.Content()
-	for _, o := range s.order() {
-		s.Outcomes = append(s.Outcomes, s.word(o))
-	}
-	if slices.Equal(s.Outcomes[:3], []string{"X wins", "O wins", "tie"}) {
-		s.Outcomes = nil
+	if tiers {
+		s.unit, s.Content = t.g.Info().TierUnit, t.method.Content()
 	}
 	return s, nil
 }
@@ -323,6 +302,14 @@ func (s *Stats) cells(l line, header bool) (cells []string) {
 // An object is a JSON object whose keys have an order: keys and values in turn.
 type object []any
 
+// unlessZero appends a key and its value, unless it is the zero value.
+func (o object) unlessZero(key string, value any) object {
+	if reflect.ValueOf(value).IsZero() {
+		return o
+	}
+	return append(o, key, value)
+}
+
 // MarshalJSON implements json.Marshaler.
 func (o object) MarshalJSON() ([]byte, error) {
 	text := []byte{'{'}
@@ -334,22 +321,6 @@ func (o object) MarshalJSON() ([]byte, error) {
 		text = fmt.Appendf(text, "%q:%s,", o[i], value)
 	}
 	return append(text[:len(text)-1], '}'), nil
-}
-
-// An extended is the JSON object of statistics with more keys.
-type extended struct {
-	Stats
-	more object
-}
-
-// MarshalJSON implements json.Marshaler.
-func (e extended) MarshalJSON() ([]byte, error) {
-	text, err := json.Marshal(e.Stats)
-	if err != nil {
-		return nil, err
-	}
-	more, err := json.Marshal(e.more)
-	return append(append(text[:len(text)-1], ','), more[1:]...), err
 }
 
 // WriteJSON writes the statistics as indented JSON. Wins of the first player are always x_wins and wins of the second
@@ -373,16 +344,24 @@ func (s Stats) WriteJSON(w io.Writer) error {
 	if s.Value == "" {
 		return e.Encode(object{"game", s.Game, "solved", false, "tiers", list})
 	}
-	var more object
+	o := append(object{"game", s.Game, "positions", s.Positions}.unlessZero("stored", s.Stored).unlessZero("bytes", s.Bytes), "value", s.Value)
+	if !s.noTiers {
+		var words []string
+		for _, outcome := range s.order() {
+			words = append(words, s.word(outcome))
+		}
+		if slices.Equal(words[:3], []string{"X wins", "O wins", "tie"}) {
+			words = nil
+		}
+		o = o.unlessZero("value_byte", s.value).unlessZero("content", s.Content).unlessZero("outcomes", words)
+	}
 	if s.Bytes > 0 {
-		more = object{"bits_per_position", math.Round(100*s.bits()) / 100}
+		o = append(o, "bits_per_position", math.Round(100*s.bits())/100)
 	}
-	if s.noTiers {
-		more = append(append(more, s.outcomes(all)...), "finished", all.finished, "remoteness", list)
-	} else {
-		more = append(more, "tiers", list)
+	if !s.noTiers {
+		return e.Encode(append(o, "tiers", list))
 	}
-	return e.Encode(extended{s, more})
+	return e.Encode(append(append(o, s.outcomes(all)...), "finished", all.finished, "remoteness", list))
 }
 
 // outcomes returns the numbers of a line by outcome.
@@ -399,10 +378,7 @@ func (s *Stats) outcomes(l line) (o object) {
 
 // tierJSON returns a tier of a table.
 func (s *Stats) tierJSON(l line) object {
-	o := object{"tier", l.key, "positions", l.positions}
-	if l.stored > 0 {
-		o = append(o, "stored", l.stored)
-	}
+	o := object{"tier", l.key, "positions", l.positions}.unlessZero("stored", l.stored)
 	values := []object{}
 	for _, r := range l.rows {
 		if r.Remoteness != NoEnd {

@@ -26,7 +26,7 @@ var example = Stats{
 	Game:      `<game> & "spec"`,
 	Positions: 1_234_572,
 	Value:     "X wins in 11",
-	ValueByte: game.NewValue(game.FirstWins, 11),
+	value:     game.NewValue(game.FirstWins, 11),
 	Rows: []Row{
 		{0, game.FirstWins, 11, 1},
 		{1, game.SecondWins, 9, 1}, {1, game.FirstWins, 10, 1}, {1, game.Tie, 10, 2},
@@ -53,7 +53,7 @@ func TestTableStats(t *testing.T) {
 	defer table.Close()
 	got := must.Get(table.Stats())(t)
 	want := Stats{
-		Game: g.Spec(), Positions: 3, Bytes: bytesOf(t, filepath.Join(dir, Dir)), Value: "tie in 2", ValueByte: game.NewValue(game.Tie, 2),
+		Game: g.Spec(), Positions: 3, Bytes: bytesOf(t, filepath.Join(dir, Dir)), Value: "tie in 2", value: game.NewValue(game.Tie, 2),
 		Rows:   []Row{{0, game.Tie, 2, 1}, {1, game.Tie, 1, 1}, {2, game.Tie, 0, 1}},
 		stored: make([]uint64, 3), values: g.Values(), title: "Connect 2 on 1×2", unit: "pieces on the board",
 	}
@@ -206,7 +206,7 @@ func TestTiersWithLoops(t *testing.T) {
 `: s.WriteTable,
 		"\ntier,outcome,remoteness,positions\n0,A wins,7,2\n0,draw,,3\n1,B wins,0,4\n": s.WriteCSV,
 		`
-{"game":"g","positions":9,"value":"draw","tiers":[{"tier":0,"positions":5,"x_wins":2,"o_wins":0,"ties":0,"draws":3,"finished":0,"remoteness":[{"outcome":"A wins","remoteness":7,"positions":2}]},{"tier":1,"positions":4,"x_wins":0,"o_wins":4,"ties":0,"draws":0,"finished":4,"remoteness":[{"outcome":"B wins","remoteness":0,"positions":4}]}]}`: func(w io.Writer) error {
+{"game":"g","positions":9,"value":"draw","outcomes":["A wins","B wins","tie","draw"],"tiers":[{"tier":0,"positions":5,"x_wins":2,"o_wins":0,"ties":0,"draws":3,"finished":0,"remoteness":[{"outcome":"A wins","remoteness":7,"positions":2}]},{"tier":1,"positions":4,"x_wins":0,"o_wins":4,"ties":0,"draws":0,"finished":4,"remoteness":[{"outcome":"B wins","remoteness":0,"positions":4}]}]}`: func(w io.Writer) error {
 			var text, compact bytes.Buffer
 			err := errors.Join(s.WriteJSON(&text), json.Compact(&compact, text.Bytes()))
 			w.Write(compact.Bytes())

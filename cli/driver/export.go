@@ -23,7 +23,8 @@ func (p *program) exportCommand() *cli.Command {
 		UsageText: "driver export [--data DIRECTORY] [--format FORMAT] [--tier N] [--outcome WORD] [--remoteness N] [--sample N] [--dots] [--canonical]",
 		Description: "Each line is a position with the fields of lookup --json: position, hash, value (win, lose, tie or draw, for\n" +
 			"the player to move; solved or unsolvable, in a puzzle) and remoteness (moves to the end; empty for a draw), then outcome (the value in the game's\n" +
-			"words), in the order of tiers and hashes. CSV begins with a header line. N may be a range: 3-5.\n" +
+			"words). Tiers ascend; the lines of a tier are in the order of the table, which sort changes. CSV begins with a header\n" +
+			"line. N may be a range: 3-5.\n" +
 			"Where a table stores one of a position and its images (mirrored, rotated …), all have lines; play need not\n" +
 			"reach them all. --canonical writes one of each.\n" +
 			"Spreadsheets drop leading blanks: --dots writes dots instead, which all commands read.\n\n" +

@@ -136,7 +136,7 @@ class Table:
         return list(self._ask(position, "--line").get("line", []))  # a terminal position has none
 
     def __iter__(self) -> Iterator[Position]:
-        """Yield every position, in the order of tiers and hashes."""
+        """Yield every position, in the order of the table."""
         return self.positions()
 
     def positions(

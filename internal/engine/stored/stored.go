@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"sort"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -53,21 +54,6 @@ func NoCounts(name string) error {
 	return fmt.Errorf("%s: the recorded counts differ from the positions in the file", name)
 }
 
-// A Batch contains consecutive positions of a tier, in the order of keys, and their values.
-type Batch struct {
-	Tier      int
-	Positions []game.Position
-	Values    []game.Value
-}
-
-// A Scan goes through the positions of some tiers in batches, in the order of tiers and keys.
-type Scan struct {
-	Len int // the number of batches
-	// Reader returns a function for one goroutine that reads batch i into b, reusing its memory. It is fastest in ascending
-	// order.
-	Reader func() func(i int, b *Batch) error
-}
-
 // A Table is the table of a method. It is safe for concurrent use.
 type Table interface {
 	// Lookup returns the value of a valid position, or of the image that is stored.
@@ -82,14 +68,12 @@ type Table interface {
 	Content() string
 	// Before returns positions that include all predecessors of a valid position; ok is false if only a scan finds them.
 	Before(p game.Position) (from []game.Position, ok bool)
-	// Scan scans the tiers for which wanted returns true, if images is set with all images of each position. It fails when
-	// ctx ends.
-	Scan(ctx context.Context, wanted func(tier int) bool, images bool) (*Scan, error)
 	// Verify checks the complete table by a way of the method; ok is false if there is none but the rules of the game. It calls
 	// report now and then with the share that is done, unless report is nil.
 	Verify(ctx context.Context, report func(share float64)) (ok bool, err error)
-	// Parts returns the stored positions, in parts that are checked one after the other.
-	Parts() ([]*Part, error)
+	// Parts returns the stored positions of the tiers for which wanted returns true, in parts that are checked one after the
+	// other.
+	Parts(wanted func(tier int) bool) ([]*Part, error)
 }
 
 // Ahead is the number of bytes that a reader of all positions of a tier reads ahead.
@@ -108,14 +92,17 @@ type Part struct {
 	Slots func(rng uint64) int
 	// Reader returns a reader for one worker, which may read ahead the given number of bytes.
 	Reader func(ahead int) Reader
-	// Picker returns a function for one worker that reads single positions, with those that are not stored: it calls take for those
-	// of the i-th range with the given numbers, which are ascending. Numbers beyond the last position are ignored.
-	Picker func(ahead int) func(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error
 }
 
-// A File is a file of a part, with its recorded counts.
+// File returns the file that has the i-th range.
+func (p *Part) File(i int) *File {
+	return &p.Files[sort.Search(len(p.Files), func(f int) bool { return p.Files[f].End > i })]
+}
+
+// A File is a tier of a part, with its recorded counts.
 type File struct {
 	Name   string
+	Tier   int
 	Counts map[game.Value]uint64
 	End    int // one more than the index of its last range
 }
@@ -126,7 +113,7 @@ type Reader interface {
 	Load(slots []uint32, i int) (rng uint64, _ []uint32, err error)
 	// At returns the position and the value of a slot of the current range.
 	At(slot int) (game.Position, game.Value)
-	// Times returns for how many positions the one of a slot stands.
+	// Times returns for how many positions the one of a slot stands: two with its mirror image.
 	Times(slot int) uint64
 	// Image returns the image of a position that Find finds, if the table stores both.
 	Image(p game.Position) (image game.Position, ok bool)

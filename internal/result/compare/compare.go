@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strconv"
 	"strings"
 
@@ -16,49 +15,43 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A Valued position is a position of a result, with its value.
-type Valued struct {
-	Position game.Position
-	Value    game.Value
-}
-
 // ParseLine parses a line of final, or of a tier's directory, that has a value.
-func ParseLine(g game.Game, line string) (v Valued, err error) {
+func ParseLine(g game.Game, line string) (p game.Position, v game.Value, err error) {
 	a, err := notation.Parse(g, line, notation.FromFinal)
 	if err != nil {
-		return v, err
+		return p, v, err
 	}
-	v.Position = a.Position
+	p = a.Position
 	fields := strings.Split(line, "\t")
 	if len(fields) < 2 {
-		return v, errors.New("it has no value")
+		return p, v, errors.New("it has no value")
 	}
 	word, remoteness := fields[1], 0
 	if len(fields) == 3 && fields[2] != "" {
 		if remoteness, err = strconv.Atoi(fields[2]); err != nil || remoteness < 0 || remoteness > game.MaxRemoteness {
-			return v, fmt.Errorf("%q is not a number of moves", fields[2])
+			return p, v, fmt.Errorf("%q is not a number of moves", fields[2])
 		}
 	}
 	for _, result := range []game.Result{game.Draws, game.Loses, game.Wins, game.Ties} {
 		if word == result.String() {
-			v.Value = result.In(remoteness)
-			return v, nil
+			v = result.In(remoteness)
+			return p, v, nil
 		}
 	}
 	if values := g.Values(); !values.OfMover && len(fields) == 3 {
 		for _, o := range []game.Outcome{game.Undecided, game.SecondWins, game.FirstWins, game.Tie} {
 			if word == values.Word(o) {
-				v.Value = game.NewValue(o, remoteness)
-				return v, nil
+				v = game.NewValue(o, remoteness)
+				return p, v, nil
 			}
 		}
 	}
 	n, err := strconv.ParseUint(word, 10, 16)
 	if err != nil {
-		return v, fmt.Errorf("%q is not a value", word)
+		return p, v, fmt.Errorf("%q is not a value", word)
 	}
-	v.Value = game.Value(n)
-	return v, nil
+	v = game.Value(n)
+	return p, v, nil
 }
 
 // A Difference describes how two results differ.
@@ -78,89 +71,91 @@ type Pair struct {
 	There    [2]bool
 }
 
-// add counts a position. It keeps the first one that differs, by tier and key.
-func (d *Difference) add(at Pair) {
-	for i, there := range at.There {
-		if there {
-			d.All[i]++
-		} else {
-			d.Alone[1-i]++
+// Between finds the difference between two results of a game. If one of them is text, it skips the positions of the
+// other that have no line in final.
+func Between(g game.Game, sources [2]*Source) (*Difference, error) {
+	d := &Difference{Game: g}
+	for _, s := range sources {
+		if err := s.read(g); err != nil {
+			return nil, err
 		}
 	}
+	listed := sources[0].table == nil || sources[1].table == nil
+	for i, s := range sources {
+		if err := s.each(listed, func(p game.Position, v game.Value) error {
+			w, there, err := sources[1-i].value(p, listed)
+			d.add(i, p, v, w, there)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// add counts a position of a result, with its value v, and w in the other one if it is there. It keeps the first one that
+// differs, by tier and key.
+func (d *Difference) add(result int, p game.Position, v, w game.Value, there bool) {
+	d.All[result]++
 	switch {
-	case at.There == [2]bool{true, true} && at.Values[0] == at.Values[1]:
+	case !there:
+		d.Alone[result]++
+	case v == w:
 		return
-	case at.There == [2]bool{true, true}:
+	case result == 0: // the other one finds it too
 		d.Unequal++
 	}
-	if !d.Any || d.Order(at.Position, d.First.Position) < 0 {
-		d.First, d.Any = at, true
+	if !d.Any || d.order(p, d.First.Position) < 0 {
+		d.Any, d.First = true, Pair{Position: p}
+		d.First.Values[result], d.First.There[result] = v, true
+		d.First.Values[1-result], d.First.There[1-result] = w, there
 	}
 }
 
-// Order compares positions by tier and key, the order of tables.
-func (d *Difference) Order(p, q game.Position) int {
-	if a, ok := d.Game.(game.Layered); ok {
-		return cmp.Or(cmp.Compare(a.Tier(p), a.Tier(q)), cmp.Compare(p, q))
-	}
-	return cmp.Compare(p, q)
+// order compares positions by tier and key.
+func (d *Difference) order(p, q game.Position) int {
+	return cmp.Or(cmp.Compare(game.TierOf(d.Game, p), game.TierOf(d.Game, q)), cmp.Compare(p, q))
 }
 
-// positions yields the positions of a result; of a table, if listed is true, those that final
-// has lines for, which has all images of a position, and otherwise those that it stores.
-func (s *Source) positions(listed bool) iter.Seq2[Valued, error] {
-	return func(yield func(Valued, error) bool) {
-		for _, v := range s.lines {
-			if !yield(v, nil) {
-				return
-			}
-		}
-		if s.table == nil {
-			return
-		}
-		scan, err := s.table.Scan(context.Background(), table.Selection{Images: listed})
-		if err != nil {
-			yield(Valued{}, err)
-			return
-		}
-		for b, err := range scan.Batches() {
-			if err != nil {
-				yield(Valued{}, err)
-				return
-			}
-			for i, p := range b.Positions {
-				if (!listed || game.Listed(s.Game, p)) && !yield(Valued{p, b.Values[i]}, nil) {
-					return
-				}
-			}
+// each calls do for each position of a result until it fails; of a table, if listed is true, for those that final has lines
+// for, which has all images of a position, and otherwise for those that it stores.
+func (s *Source) each(listed bool, do func(game.Position, game.Value) error) error {
+	for p, v := range s.values {
+		if err := do(p, v); err != nil {
+			return err
 		}
 	}
-}
-
-// merge compares two results that are in the order of Order.
-func (d *Difference) merge(a, b iter.Seq2[Valued, error]) error {
-	next, stop := iter.Pull2(b)
-	defer stop()
-	w, err, more := next()
-	for v, failed := range a {
-		if failed != nil {
-			return failed
-		}
-		for ; more && err == nil && d.Order(w.Position, v.Position) < 0; w, err, more = next() {
-			d.add(Pair{w.Position, [2]game.Value{0, w.Value}, [2]bool{false, true}})
-		}
+	if s.table == nil {
+		return nil
+	}
+	scan, err := s.table.Scan(context.Background(), table.Selection{Images: listed})
+	if err != nil {
+		return err
+	}
+	for b, err := range scan.Batches() {
 		if err != nil {
 			return err
 		}
-		if more && w.Position == v.Position {
-			d.add(Pair{v.Position, [2]game.Value{v.Value, w.Value}, [2]bool{true, true}})
-			w, err, more = next()
-		} else {
-			d.add(Pair{v.Position, [2]game.Value{v.Value, 0}, [2]bool{true, false}})
+		for i, p := range b.Positions {
+			if listed && !game.Listed(s.Game, p) {
+				continue
+			}
+			if err := do(p, b.Values[i]); err != nil {
+				return err
+			}
 		}
 	}
-	for ; more && err == nil; w, err, more = next() {
-		d.add(Pair{w.Position, [2]game.Value{0, w.Value}, [2]bool{false, true}})
+	return nil
+}
+
+// value returns the value of a position of a result, see each; ok is false if it does not have the position.
+func (s *Source) value(p game.Position, listed bool) (v game.Value, ok bool, err error) {
+	switch {
+	case s.table == nil:
+		v, ok = s.values[p]
+		return v, ok, nil
+	case listed && !game.Listed(s.Game, p):
+		return 0, false, nil
 	}
-	return err
+	return s.table.Lookup(p)
 }

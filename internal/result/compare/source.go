@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -19,13 +18,13 @@ import (
 
 // A Source is one of two results: a table, or text.
 type Source struct {
-	Name  string
-	Game  game.Game    // nil if unknown
-	table *table.Table // nil if the result is text
-	place *filesys.Place
-	files []string  // of a text
-	stdin io.Reader // of a text that is read from stdin
-	lines []Valued  // of a text, in the order of Order
+	Name   string
+	Game   game.Game    // nil if unknown
+	table  *table.Table // nil if the result is text
+	place  *filesys.Place
+	files  []string                     // of a text
+	stdin  io.Reader                    // of a text that is read from stdin
+	values map[game.Position]game.Value // of a text
 }
 
 // OpenStdin returns the text that is read from stdin.
@@ -96,31 +95,20 @@ func (s *Source) openText(games game.Kinds, dir string) error {
 	return err
 }
 
-// Between finds the difference between two results of a game. If one of them is text, it skips the positions of the
-// other that have no line in final.
-func Between(g game.Game, sources [2]*Source) (_ *Difference, err error) {
-	d := &Difference{Game: g}
-	for _, s := range sources {
-		if s.table == nil {
-			if s.lines, err = s.read(d); err != nil {
-				return nil, err
-			}
-		}
-	}
-	listed := sources[0].table == nil || sources[1].table == nil
-	return d, d.merge(sources[0].positions(listed), sources[1].positions(listed))
-}
-
-// read reads the text. A duplicate position is an error.
-func (s *Source) read(d *Difference) (all []Valued, err error) {
+// read reads the text of a result, if it is no table. A duplicate position is an error.
+func (s *Source) read(g game.Game) (err error) {
+	s.values = make(map[game.Position]game.Value)
 	add := func(in io.Reader, source string) error {
 		r := streamfmt.NewEditedReader(in, source)
 		return r.Each(func(line []byte) error {
-			v, err := ParseLine(d.Game, string(line))
+			p, v, err := ParseLine(g, string(line))
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
 			}
-			all = append(all, v)
+			if _, twice := s.values[p]; twice {
+				return fmt.Errorf("%s: '%s' occurs twice", s.Name, g.AppendText(nil, p))
+			}
+			s.values[p] = v
 			return nil
 		})
 	}
@@ -132,16 +120,7 @@ func (s *Source) read(d *Difference) (all []Valued, err error) {
 			err = s.file(name, add)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(all, func(a, b Valued) int { return d.Order(a.Position, b.Position) })
-	for i := range all[:max(0, len(all)-1)] {
-		if p := all[i].Position; p == all[i+1].Position {
-			return nil, fmt.Errorf("%s: '%s' occurs twice", s.Name, d.Game.AppendText(nil, p))
-		}
-	}
-	return all, nil
+	return err
 }
 
 func (s *Source) file(name string, add func(io.Reader, string) error) error {

@@ -110,8 +110,8 @@ func pictureOf(g game.Game, line string) string {
 
 // inWords returns a line of a step in words: the value of its position, or the message to it.
 func inWords(g game.Game, line string) string {
-	if v, err := ParseLine(g, line); err == nil {
-		return notation.Meaning(g, v.Value)
+	if _, v, err := ParseLine(g, line); err == nil {
+		return notation.Meaning(g, v)
 	}
 	key, rest, _ := strings.Cut(line, "\t")
 	switch {

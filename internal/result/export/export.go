@@ -100,9 +100,7 @@ type Exporter struct {
 type liner struct {
 	*Exporter
 	g    game.Game
-	ends map[valueOf]string
-	last valueOf // the value that end belongs to
-	end  string
+	ends map[valueOf]string // what lines have after the hash
 }
 
 // A valueOf is a value and the player to move of its position.
@@ -127,21 +125,14 @@ func (l *liner) append(dst []byte, p game.Position, v game.Value) []byte {
 		dst = l.Form.board(dst, from)
 	}
 	dst = strconv.AppendUint(append(dst, l.Form.middle...), p, 10)
-	if of := (valueOf{v, l.g.ToMove(p)}); of != l.last || l.end == "" {
-		l.last, l.end = of, l.endOf(of, p)
-	}
-	return append(dst, l.end...)
-}
-
-// endOf returns the part of a line after the hash, for a position with this value.
-func (l *liner) endOf(of valueOf, p game.Position) string {
+	of := valueOf{v, l.g.ToMove(p)}
 	end, ok := l.ends[of]
 	if !ok {
-		worth := notation.ValueOf(l.g, p, of.value)
-		end = l.Form.after(worth.Word(), worth.Number(), l.g.Values().Word(of.value.Outcome()))
+		worth := notation.ValueOf(l.g, p, v)
+		end = l.Form.after(worth.Word(), worth.Number(), l.g.Values().Word(v.Outcome()))
 		l.ends[of] = end
 	}
-	return end
+	return append(dst, end...)
 }
 
 // pieceBytes is the number of bytes that are written at a time.

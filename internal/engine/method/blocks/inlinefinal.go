@@ -38,16 +38,15 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all := mirror.AllRanges(stored.Half(), f.InputTier(i), ranges)
-		t := mirror.NewTier(stored.Half(), f.InputTier(i), place, ranges, all, func(ahead int) mirror.Loader { return stored.Cursor(ahead) })
+		t := mirror.NewTier(stored.Half(), f.InputTier(i), place, ranges, func(ahead int) mirror.Loader { return stored.Cursor(ahead) })
 		f.wholes = append(f.wholes, t)
 		if err := t.Prepare(ctx); err != nil {
 			return err
 		}
-		for _, rng := range all {
+		for _, rng := range t.Ranges() {
 			f.all.Add(rng)
 		}
-		n.Shared += 8*len(all) + t.Memory() + indexMemory(float64(stored.Len()))
+		n.Shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
 		n.Worker += t.Len() * mirror.CursorMemory
 	}
 	largest, heaviest := 0, 0

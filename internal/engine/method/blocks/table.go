@@ -1,15 +1,11 @@
 package blocks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
-	"sync"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -169,97 +165,4 @@ func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 	}
 	slices.Sort(from)
 	return from, true
-}
-
-// wholeMemory is the number of bytes for the images of a tier that stores half of its positions.
-const wholeMemory = 128 << 20
-
-// A tableScan reads all positions of some tiers.
-type tableScan struct {
-	t     *Table
-	ctx   context.Context
-	tiers []scanTier
-
-	mu   sync.Mutex
-	held []heldTier // the last two that were read
-}
-
-// A scanTier is a tier in a scan. Its batches are ranges.
-type scanTier struct {
-	tier   int
-	ranges []uint64
-	end    int // the number of batches up to its end
-}
-
-// A heldTier reads all positions of a tier, for all workers.
-type heldTier struct {
-	tier int
-	*mirror.Tier
-}
-
-// Scan scans all positions. It sorts the mirror images of a tier, if they are not stored, when it comes to the tier.
-func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, _ bool) (*stored.Scan, error) {
-	s, end := &tableScan{t: t, ctx: ctx}, 0
-	for i, tier := range t.tiers {
-		if !wanted(i) {
-			continue
-		}
-		ranges, err := tier.Ranges()
-		if err != nil {
-			return nil, err
-		}
-		ranges = mirror.AllRanges(t.half, i, ranges)
-		end += len(ranges)
-		s.tiers = append(s.tiers, scanTier{i, ranges, end})
-	}
-	return &stored.Scan{Len: end, Reader: s.reader}, nil
-}
-
-// hold returns the reader of all positions of a tier, which workers share.
-func (s *tableScan) hold(of *scanTier) (*mirror.Tier, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.held, func(h heldTier) bool { return h.tier == of.tier }); i >= 0 {
-		return s.held[i].Tier, nil
-	}
-	tier := s.t.tiers[of.tier]
-	ranges, err := tier.Ranges()
-	if err != nil {
-		return nil, err
-	}
-	place := mirror.Place{Memory: wholeMemory, Keep: wholeMemory, Dir: s.t.files.Temporary()}
-	whole := mirror.NewTier(s.t.half, of.tier, place, ranges, of.ranges, func(ahead int) mirror.Loader { return tier.Cursor(ahead) })
-	s.held = slices.Insert(s.held[:min(len(s.held), 1)], 0, heldTier{of.tier, whole})
-	return whole, nil
-}
-
-func (s *tableScan) reader() func(i int, b *stored.Batch) error {
-	var last *scanTier
-	var cursor *mirror.Cursor // of last
-	var found block.Block
-	var slots []uint32
-	return func(i int, b *stored.Batch) error {
-		n := sort.Search(len(s.tiers), func(n int) bool { return s.tiers[n].end > i })
-		if of := &s.tiers[n]; of != last {
-			whole, err := s.hold(of)
-			if err == nil {
-				err = whole.Prepare(s.ctx)
-			}
-			if err != nil {
-				return err
-			}
-			last, cursor = of, whole.Cursor(stored.Ahead)
-		}
-		b.Tier, b.Positions, b.Values = last.tier, b.Positions[:0], b.Values[:0]
-		ok, err := cursor.Load(&found, last.ranges[len(last.ranges)-(last.end-i)])
-		if err != nil || !ok {
-			return err
-		}
-		found.Open.Union(found.Done) // an open position counts too, with value 0
-		slots = found.Open.Append(slots[:0])
-		for _, slot := range slots {
-			b.Positions, b.Values = append(b.Positions, found.Key(int(slot))), append(b.Values, game.Value(found.Val[slot]))
-		}
-		return nil
-	}
 }

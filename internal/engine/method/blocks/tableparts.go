@@ -9,15 +9,18 @@ import (
 )
 
 // Parts returns a part for each tier.
-func (t *Table) Parts() (parts []*stored.Part, err error) {
+func (t *Table) Parts(wanted func(tier int) bool) (parts []*stored.Part, err error) {
 	images := 1
 	if t.half != nil {
 		images = 2
 	}
 	for i, tier := range t.tiers {
+		if !wanted(i) {
+			continue
+		}
 		cache := NewCache(verifyCache)
 		parts = append(parts, &stored.Part{
-			Files:  []stored.File{{Name: tier.name, Counts: tier.counts(), End: tier.Len()}},
+			Files:  []stored.File{{Name: tier.name, Tier: i, Counts: tier.counts(), End: tier.Len()}},
 			Len:    tier.Len(),
 			Images: images,
 			Range: func(n int) (rng uint64, most int, err error) {
@@ -35,9 +38,6 @@ func (t *Table) Parts() (parts []*stored.Part, err error) {
 					r.next = t.tiers[i+1].Cached(cache, ahead)
 				}
 				return r
-			},
-			Picker: func(ahead int) func(int, []uint64, func(int, game.Position, game.Value)) error {
-				return (&partPicker{Table: t, tier: i, here: tier.Cursor(ahead)}).pick
 			},
 		})
 	}
@@ -145,39 +145,4 @@ func (r *partReader) add(rng uint64) error {
 		c.there.Union(b.Open)
 	}
 	return nil
-}
-
-// A partPicker picks positions of a tier, also those that are not stored. It decodes only the values that it needs.
-type partPicker struct {
-	*Table
-	tier int
-	here *TierCursor
-	view View
-}
-
-// pick picks positions of a range. The numbers of stored positions are below the number that the index has; those of mirror
-// images follow.
-func (r *partPicker) pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
-	e, err := r.here.Entry(i)
-	if err == nil {
-		err = r.here.View(&r.view, e.First)
-	}
-	if err != nil {
-		return err
-	}
-	n, _ := slices.BinarySearch(numbers, uint64(e.Records))
-	position := func(slot int) game.Position { return e.First<<r.g.LowBits() | game.Position(r.view.Low[slot]) }
-	err = r.view.Pick(numbers[:n], func(i, slot int, value byte) { take(i, position(slot), game.Value(value)) })
-	if r.half == nil || err != nil {
-		return r.view.Damaged(err)
-	}
-	images, balanced := slices.Clone(numbers[n:]), r.balancedIn(r.tier, e.First)
-	for i := range images {
-		images[i] -= uint64(e.Records)
-	}
-	return r.view.Damaged(r.view.Pick(images, func(i, slot int, value byte) {
-		if balanced == nil || !balanced.Has(slot) {
-			take(n+i, r.half.Mirror(position(slot)), game.Value(value))
-		}
-	}))
 }

@@ -21,6 +21,8 @@ const (
 	verifyCache = 32 << 20
 	// verifyBlocks is the number of bytes of blocks with their messages that wait for mirror images.
 	verifyBlocks = 32 << 20
+	// verifyImages is the number of bytes of mirror images in memory.
+	verifyImages = 128 << 20
 )
 
 // Verify computes each tier again, in two passes. The forward pass checks that the positions of each tier are exactly
@@ -73,7 +75,7 @@ func (p *pass) check(ctx context.Context) (err error) {
 	if p.half != nil && p.tier > 0 {
 		blocks := new(block.Memory)
 		blocks.Reset(verifyBlocks)
-		balanced = mirror.NewBalanced(p.half, p.tier, kindOf(p.name), mirror.Place{Memory: wholeMemory, Keep: wholeMemory, Dir: p.files.Temporary(), Blocks: blocks})
+		balanced = mirror.NewBalanced(p.half, p.tier, kindOf(p.name), mirror.Place{Memory: verifyImages, Keep: verifyImages, Dir: p.files.Temporary(), Blocks: blocks})
 		defer func() { err = errors.Join(err, balanced.Close()) }()
 		if err := balanced.Prepare(ctx, mirror.Pass{Ranges: ranges, Messages: func() mirror.Messages { return p.messages() }}); err != nil {
 			return err

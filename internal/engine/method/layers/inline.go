@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -222,19 +223,53 @@ func (f *inlineFinal) Open(ctx context.Context) (err error) {
 // while the job runs.
 const imagesName = "_images" + jobdir.Suffix
 
-// withImages replaces the rows that the job reads by those with all images.
+// withImages replaces the rows that the job reads by those with all images, which have the same values. Workers sort some rows
+// at a time into a file.
 func (f *inlineFinal) withImages(ctx context.Context, g game.Symmetric) error {
 	sources := []*Source{f.all}
 	plan, err := planLayers(f.memory, g, sources, sources)
 	if err != nil {
 		return err
 	}
-	of, tier := &tableRows{g: g, tier: func(int) (*Source, error) { return f.all, nil }}, f.InputTier(0)
-	of.add(tier, pieceRows, f.all)
-	if err := of.withImages(ctx, g, plan.Workers, plan.outbox, f.FS.Create, &file{fsys: f.FS, name: path.Join(f.Output, imagesName), g: g, sent: true}); err != nil {
+	at, name := step.At(f.InputTier(0), 0), path.Join(f.Output, imagesName)
+	w := NewOutboxWriter(func() (io.WriteCloser, error) { return f.FS.Create(name) }, g, Values)
+	outboxes := make(chan *Outbox, plan.Workers)
+	for range plan.Workers {
+		o := new(Outbox)
+		o.Reset(g, Values, plan.outbox, w.Append)
+		outboxes <- o
+	}
+	in := Cut(pieceRows, f.all)
+	err = parallel.Each(ctx, plan.Workers, len(in), 1, func() func(int) error {
+		var loader Loader
+		var rows []Row
+		var images []game.Position
+		return func(i int) (err error) {
+			if rows, err = loader.Load(rows, f.all, in[i]); err != nil {
+				return err
+			}
+			o := <-outboxes
+			defer func() { outboxes <- o }()
+			for _, row := range rows {
+				images = g.Images(images[:0], row.Key)
+				for _, image := range images {
+					if err := o.Send(at, Row{Key: image, Word: row.Word}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}
+	})
+	for range plan.Workers {
+		if o := <-outboxes; err == nil {
+			err = o.Flush()
+		}
+	}
+	if err = w.Finish(err); err != nil {
 		return err
 	}
-	if f.all, err = of.tier(tier); err != nil {
+	if f.all, err = openFiles(at, Values, &file{fsys: f.FS, name: name, g: g, sent: true}); err != nil {
 		return err
 	}
 	f.Inputs = append(f.Inputs, f.all)

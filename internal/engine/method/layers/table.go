@@ -5,18 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/engine/stored"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A Table is the table of a game: Values for each tier. Such games may have many tiers, so a file is opened when it is
@@ -46,8 +40,6 @@ const (
 	recentCells = 64
 	// keepRows is the number of rows that a partReader caches: 32 MB.
 	keepRows = 2 << 20
-	// imageRows is the number of rows that a worker of a scan with images sorts at a time.
-	imageRows = 1 << 20
 )
 
 // OpenTable opens the table of a game.
@@ -160,96 +152,4 @@ func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 		from = append(from, stored.Canonical(t.g, q))
 	}
 	return game.Distinct(from, 0), true
-}
-
-// tableRows are the positions of some tiers, in the order of tiers and keys.
-type tableRows struct {
-	g    game.Game
-	tier func(i int) (*Source, error)
-	all  []tierInterval
-}
-
-// A tierInterval is some rows of a tier.
-type tierInterval struct {
-	Interval
-	tier int
-}
-
-// rows returns the positions of tiers.
-func (t *Table) rows(wanted func(tier int) bool) (*tableRows, error) {
-	of := &tableRows{g: t.g, tier: t.tier}
-	for i := range t.tiers {
-		if !wanted(i) {
-			continue
-		}
-		f, err := t.tier(i)
-		if err != nil {
-			return nil, err
-		}
-		of.add(i, cmp.Or(t.Interval, streamfmt.CellRows), f)
-	}
-	return of, nil
-}
-
-// add adds the rows of a tier, each time about a number of them.
-func (of *tableRows) add(tier, each int, f *Source) {
-	for _, interval := range Cut(each, f) {
-		of.all = append(of.all, tierInterval{interval, tier})
-	}
-}
-
-// read reads interval i, in the memory of dst.
-func (of *tableRows) read(l *Loader, dst []Row, i int) ([]Row, error) {
-	f, err := of.tier(of.all[i].tier)
-	if err != nil {
-		return nil, err
-	}
-	return l.Load(dst, f, of.all[i].Interval)
-}
-
-// check returns a Fault if a position of interval i is there twice, or does not belong to the tier.
-func (of *tableRows) check(rows []Row, i int) error {
-	tier := of.all[i].tier
-	for i, row := range rows {
-		switch {
-		case i > 0 && row.Key == rows[i-1].Key:
-			return &stored.Fault{Position: row.Key, Reason: "is there twice"}
-		case of.g.Check(row.Key) == nil && game.TierOf(of.g, row.Key) != tier:
-			return &stored.Fault{Position: row.Key, Reason: fmt.Sprintf("is in the file of tier %d", tier)}
-		}
-	}
-	return nil
-}
-
-// Scan scans the positions of tiers. If images is set and the game is a game.Symmetric, it sorts all images first, in a file
-// without a name, which is released when it is garbage.
-func (t *Table) Scan(ctx context.Context, wanted func(tier int) bool, images bool) (*stored.Scan, error) {
-	of, err := t.rows(wanted)
-	g, symmetric := t.g.(game.Symmetric)
-	if images = images && symmetric; images && err == nil {
-		var temp *os.File // in the directory of the data, if it can be written
-		if temp, err = store.CreateTemp(t.files.Temporary(), "images-*"+jobdir.Suffix); err == nil {
-			create := func(string) (io.WriteCloser, error) { return temp, nil }
-			err = of.withImages(ctx, g, runtime.GOMAXPROCS(0), imageRows, create, &file{fsys: store.Local{}, name: temp.Name(), g: g, sent: true})
-			os.Remove(temp.Name())
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &stored.Scan{Len: len(of.all), Reader: func() func(int, *stored.Batch) error {
-		var l Loader
-		var rows []Row
-		return func(i int, b *stored.Batch) (err error) {
-			rows, err = of.read(&l, rows, i)
-			if err == nil && !images {
-				err = of.check(rows, i)
-			}
-			b.Tier, b.Positions, b.Values = of.all[i].tier, b.Positions[:0], b.Values[:0]
-			for _, row := range rows {
-				b.Positions, b.Values = append(b.Positions, row.Key), append(b.Values, ValueOf(row.Word))
-			}
-			return err
-		}
-	}}, nil
 }

@@ -1,51 +1,78 @@
 package layers
 
 import (
+	"cmp"
+	"fmt"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/stored"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
+// tableRows are the positions of some tiers, in the order of tiers and keys.
+type tableRows struct {
+	*Table
+	all    []Interval
+	begins []int // the index of the first interval of each tier; at the end, the number of all intervals
+}
+
 // Parts returns one part, because moves may lead to any later tier. Its ranges are intervals.
-func (t *Table) Parts() ([]*stored.Part, error) {
-	of, err := t.rows(func(int) bool { return true })
+func (t *Table) Parts(wanted func(tier int) bool) ([]*stored.Part, error) {
+	of, part := &tableRows{Table: t, begins: []int{0}}, &stored.Part{Own: true, Images: 1}
+	for tier := range t.tiers {
+		if wanted(tier) {
+			f, err := t.tier(tier)
+			if err != nil {
+				return nil, err
+			}
+			of.all = append(of.all, Cut(cmp.Or(t.Interval, streamfmt.CellRows), f)...)
+			part.Files = append(part.Files, stored.File{Name: t.files.Tiers[tier].Name, Tier: tier, Counts: f.Counts(), End: len(of.all)})
+		}
+		of.begins = append(of.begins, len(of.all))
+	}
+	part.Len = len(of.all)
+	part.Slots = func(rng uint64) int { return int(of.all[rng].Rows) } // exact, as the files are sorted
+	part.Range = func(i int) (rng uint64, most int, err error) { return uint64(i), part.Slots(uint64(i)), nil }
+	part.Reader = func(int) stored.Reader { return &partReader{tableRows: of, kept: make(map[uint64][]Row)} }
+	return []*stored.Part{part}, nil
+}
+
+// read reads interval i, in the memory of dst.
+func (of *tableRows) read(l *Loader, dst []Row, i int) ([]Row, error) {
+	f, err := of.tier(of.tierOf(i))
 	if err != nil {
 		return nil, err
 	}
-	part := &stored.Part{Own: true, Images: 1, Len: len(of.all)}
-	begins := []int{0} // index of the first interval of each tier; at the end, the number of all intervals
-	for tier := range t.tiers {
-		end := begins[tier]
-		for end < len(of.all) && of.all[end].tier == tier {
-			end++
+	return l.Load(dst, f, of.all[i])
+}
+
+// tierOf returns the tier of interval i.
+func (of *tableRows) tierOf(i int) int {
+	return sort.Search(len(of.tiers), func(tier int) bool { return of.begins[tier+1] > i })
+}
+
+// check returns a Fault if a position of interval i is there twice, or does not belong to the tier.
+func (of *tableRows) check(rows []Row, i int) error {
+	tier := of.tierOf(i)
+	for i, row := range rows {
+		switch {
+		case i > 0 && row.Key == rows[i-1].Key:
+			return &stored.Fault{Position: row.Key, Reason: "is there twice"}
+		case of.g.Check(row.Key) == nil && game.TierOf(of.g, row.Key) != tier:
+			return &stored.Fault{Position: row.Key, Reason: fmt.Sprintf("is in the file of tier %d", tier)}
 		}
-		begins = append(begins, end)
-		counts, err := t.Counts(tier)
-		if err != nil {
-			return nil, err
-		}
-		part.Files = append(part.Files, stored.File{Name: t.files.Tiers[tier].Name, Counts: counts, End: end})
 	}
-	part.Slots = func(rng uint64) int { return int(of.all[rng].Rows) } // exact, as the files are sorted
-	part.Range = func(i int) (rng uint64, most int, err error) { return uint64(i), part.Slots(uint64(i)), nil }
-	reader := func() *partReader {
-		return &partReader{tableRows: of, begins: begins, keep: t.keep, kept: make(map[uint64][]Row)}
-	}
-	part.Reader = func(int) stored.Reader { return reader() }
-	part.Picker = func(int) func(int, []uint64, func(int, game.Position, game.Value)) error { return reader().pick }
-	return []*stored.Part{part}, nil
+	return nil
 }
 
 // A partReader reads intervals of tiers.
 type partReader struct {
 	*tableRows
-	begins []int
 	loader Loader
 	rows   []Row // the rows of the current interval
 	kept   map[uint64][]Row
 	held   int // number of rows in kept
-	keep   int
 }
 
 // Load reads an interval.
@@ -57,17 +84,6 @@ func (r *partReader) Load(slots []uint32, i int) (rng uint64, _ []uint32, err er
 		slots = append(slots, uint32(slot)) // no key is there twice, so there are about as many as an interval has
 	}
 	return uint64(i), slots, err
-}
-
-// pick loads an interval.
-func (r *partReader) pick(i int, numbers []uint64, take func(i int, p game.Position, v game.Value)) error {
-	_, _, err := r.Load(nil, i)
-	for i, n := range numbers {
-		if err == nil && n < uint64(len(r.rows)) {
-			take(i, r.rows[n].Key, ValueOf(r.rows[n].Word))
-		}
-	}
-	return err
 }
 
 // At returns the position and the value of a slot.

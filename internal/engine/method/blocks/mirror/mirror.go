@@ -45,9 +45,9 @@ type rowsKey struct {
 	high uint64
 }
 
-// AllRanges returns the ranges that may have positions of a tier, ascending: those with stored positions,
+// allRanges returns the ranges that may have positions of a tier, ascending: those with stored positions,
 // and those of their images. half is nil if the tier stores all positions.
-func AllRanges(half *Half, tier int, stored []uint64) []uint64 {
+func allRanges(half *Half, tier int, stored []uint64) []uint64 {
 	if half == nil {
 		return stored
 	}

@@ -254,7 +254,7 @@ func checkTier(t *testing.T, g *Half, tier int, blocks []*block.Block, values ma
 	}
 	ranges := rangesOf(stored)
 	for _, place := range places(t) {
-		all := NewTier(g, tier, place, ranges, AllRanges(g, tier, ranges), func(int) Loader { return stored })
+		all := NewTier(g, tier, place, ranges, func(int) Loader { return stored })
 		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
 		checkWhole(t, g, tier, all, want)
 		must.OK(t, all.Close())
@@ -319,7 +319,7 @@ func TestManyBands(t *testing.T) {
 	}
 	got := make(map[game.Position]byte)
 	cursors, b := s.cursors(), new(block.Block)
-	for _, rng := range AllRanges(g, 6, rangesOf(blocks)) {
+	for _, rng := range allRanges(g, 6, rangesOf(blocks)) {
 		b.Reset(6, rng, g.LowBits(), g.Halved.Low(6, rng))
 		must.OK(t, mergeAll(cursors, b))
 		for slot := range b.Done.All() {

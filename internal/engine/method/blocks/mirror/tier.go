@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
@@ -19,8 +18,6 @@ type Tier struct {
 	ranges []uint64
 
 	*sorter
-	once sync.Once
-	err  error
 }
 
 // A Loader resets b to a range and reads the stored positions; ok is false if there are none. It is
@@ -33,10 +30,9 @@ type Loader interface {
 const tierAhead = 64 << 10
 
 // NewTier returns a reader of a tier. half is nil if the tier stores all positions. stored are the ranges
-// with stored positions, ascending, and all is what AllRanges returns for them. open returns a reader of
-// stored positions, with the number of bytes that it reads ahead.
-func NewTier(half *Half, tier int, place Place, stored, all []uint64, open func(ahead int) Loader) *Tier {
-	t := &Tier{half: half, stored: stored, open: open, ranges: all}
+// with stored positions, ascending. open returns a reader of stored positions, with the number of bytes that it reads ahead.
+func NewTier(half *Half, tier int, place Place, stored []uint64, open func(ahead int) Loader) *Tier {
+	t := &Tier{half: half, stored: stored, open: open, ranges: allRanges(half, tier, stored)}
 	if half != nil {
 		t.sorter = newSorter(half, tier, Values, place)
 	}
@@ -46,29 +42,26 @@ func NewTier(half *Half, tier int, place Place, stored, all []uint64, open func(
 // Ranges returns the ranges that may have positions, ascending. The caller must not modify them.
 func (t *Tier) Ranges() []uint64 { return t.ranges }
 
-// Prepare sorts the images of a tier that stores half of its positions, unless this has been done.
-// It must be called before a Cursor is used.
+// Prepare sorts the images of a tier that stores half of its positions. It must be called once, before a Cursor is used.
 func (t *Tier) Prepare(ctx context.Context) error {
 	if t.half == nil {
 		return nil
 	}
-	t.once.Do(func() {
-		t.err = parallel.Each(ctx, runtime.GOMAXPROCS(0), len(t.stored), atOnce, func() func(int) error {
-			from := t.open(tierAhead)
-			var b block.Block
-			return func(i int) error {
-				ok, err := from.Load(&b, t.stored[i])
-				if err == nil && ok {
-					err = t.add(&b)
-				}
-				return err
+	err := parallel.Each(ctx, runtime.GOMAXPROCS(0), len(t.stored), atOnce, func() func(int) error {
+		from := t.open(tierAhead)
+		var b block.Block
+		return func(i int) error {
+			ok, err := from.Load(&b, t.stored[i])
+			if err == nil && ok {
+				err = t.add(&b)
 			}
-		})
-		if t.err == nil {
-			t.err = t.end()
+			return err
 		}
 	})
-	return t.err
+	if err == nil {
+		err = t.end()
+	}
+	return err
 }
 
 // Cursor returns a cursor for one goroutine, which reads ahead the given number of bytes of stored

@@ -461,9 +461,10 @@ func (r *rules) Picture(p game.Position) game.Picture {
 	b := r.board(p)
 	pic := grid.Picture(b.on())
 	pic.Left = []string{"", "", "1", "2", "3", "4", "", ""}
-	for _, row := range slices.Concat(pic.Rows[:hands], pic.Rows[hands+height:]) {
-		for x := range row {
-			row[x].Kind = game.Goal
+	for y := range hands {
+		for x := range width {
+			pic.Rows[y][x].Kind, pic.Rows[y][x].Owner = game.Goal, game.OfSecond
+			pic.Rows[hands+height+y][x].Kind, pic.Rows[hands+height+y][x].Owner = game.Goal, game.OfFirst
 		}
 	}
 	return pic

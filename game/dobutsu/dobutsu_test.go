@@ -175,7 +175,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The squares of the hands are goals, and the board has the coordinates of the moves.
+// The squares of the hands are goals of their players, and the board has the coordinates of the moves.
 func TestPicture(t *testing.T) {
 	g := New()
 	pic := g.Picture(must.Get(g.Parse("g.c/..c/.l./.../eE./.L./G../... L"))(t))
@@ -184,8 +184,9 @@ func TestPicture(t *testing.T) {
 	}
 	for y, row := range pic.Rows {
 		for x, s := range row {
-			if inHand := y < hands || y >= hands+height; inHand != (s.Kind == game.Goal) {
-				t.Errorf("square %d of row %d is of kind %d", x, y, s.Kind)
+			first, second := y >= hands+height, y < hands
+			if (first || second) != (s.Kind == game.Goal) || first && s.Owner != game.OfFirst || second && s.Owner != game.OfSecond {
+				t.Errorf("square %d of row %d is of kind %d and player %d", x, y, s.Kind, s.Owner)
 			}
 		}
 	}

@@ -192,9 +192,12 @@ func (l Line) then() string {
 	return ""
 }
 
-// FirstLost describes the first move that is known to lose where it is not known whether another one is better; "" if there is
-// none. who names a player.
+// FirstLost describes how a play without mistakes is lost: from the start, and by which move most was lost of its length, or by the
+// first move that is known to lose where it is not known whether another one is better; "" if it is not. who names a player.
 func FirstLost(h *player.History, judgments []Judgment, who func(game.Player) string) string {
+	if !slices.ContainsFunc(judgments, func(j Judgment) bool { return j.Mistake || !j.Known() }) {
+		return lostFromStart(h, judgments, who)
+	}
 	for i, j := range judgments {
 		if p := h.At(i); !j.Before.Known && j.After.Known && ResultOf(h.Game(), p, j.After.Value) == game.Loses {
 			return fmt.Sprintf("Move %d, %s %s, is the first that is known to lose: it %s. Whether another move was better is not known.",
@@ -202,6 +205,25 @@ func FirstLost(h *player.History, judgments []Judgment, who func(game.Player) st
 		}
 	}
 	return ""
+}
+
+// lostFromStart is FirstLost of a play whose moves all keep the result.
+func lostFromStart(h *player.History, judgments []Judgment, who func(game.Player) string) string {
+	g, text, worst, most := h.Game(), "", 0, 0
+	for i, j := range judgments {
+		if g.Values().Puzzle || ResultOf(g, h.At(i), j.Before.Value) != game.Loses {
+			continue
+		}
+		text = fmt.Sprintf("The start is lost for %s, in %d moves.", who(h.Mover(i)), judgments[0].Before.Value.Remoteness())
+		if by := j.Before.Value.Remoteness() - j.After.Value.Remoteness(); by > most {
+			worst, most = i, by
+		}
+	}
+	if most > 0 {
+		j := judgments[worst]
+		text += fmt.Sprintf(" Move %d, %s %s, shortened that most: it %s in place of %d.", worst+1, who(h.Mover(worst)), j.Move, j.After.does(g, h.At(worst)), j.Before.Value.Remoteness())
+	}
+	return text
 }
 
 // TurningPoint describes the last mistake of a play, after which no move changed the result. who names a player.
@@ -216,7 +238,7 @@ func TurningPoint(h *player.History, judgments []Judgment, who func(game.Player)
 	}
 	switch {
 	case last < 0 && judged:
-		return "No move was a mistake."
+		return strings.TrimSpace("No move was a mistake. " + FirstLost(h, judgments, who))
 	case last < 0:
 		return strings.TrimSpace("No move is known to be a mistake. " + FirstLost(h, judgments, who))
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -321,6 +322,20 @@ func TestTurningPoint(t *testing.T) {
 		}
 		if got, _ := turning(h); got != want {
 			t.Errorf("%s: %q, want %q", play, got, want)
+		}
+	}
+	for play, want := range map[string]string{ // after a1 b1
+		"a2 a3":    "No move was a mistake. The start is lost for O, in 5 moves.",
+		"a2 b2 a3": "No move was a mistake. The start is lost for O, in 5 moves. Move 2, O b2, shortened that most: it loses in 2 in place of 4.",
+	} {
+		h := player.NewHistory(g)
+		must.OK(t, errors.Join(h.Play("a1"), h.Play("b1")))
+		h = player.NewHistoryFrom(g, h.Position())
+		for name := range strings.FieldsSeq(play) {
+			must.OK(t, h.Play(name))
+		}
+		if got, _ := turning(h); got != want {
+			t.Errorf("after a1 b1, %s: %q, want %q", play, got, want)
 		}
 	}
 	h := player.NewHistory(g)

@@ -124,7 +124,7 @@ export function draw(view, chosen) {
       const sq = rows[y][x];
       if (sq.kind === 2) continue; // a gap
       const [cx, cy] = at(x, y);
-      if (sq.kind === 1) svg.append(el('rect', { x: x + .04, y: y + .04, width: .92, height: .92, rx: .3, class: 'goal' }));
+      if (sq.kind === 1) svg.append(el('rect', { x: x + .04, y: y + .04, width: .92, height: .92, rx: .15, class: `goal ${look.pieces?.['*'] === 'number' ? '' : `of-${owners[sq.owner]}`}` }));
       else svg.append((square[look.square] ?? square.cell)(cx, cy));
       if (sq.text !== '.' && sq.text !== '') {
         const p = piece(look.pieces?.[sq.text] ?? look.pieces?.['*'], sq.text, sq.owner, cx, cy);

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -129,28 +130,47 @@ func TestBands(t *testing.T) {
 			tab := solved.Table(t, g)
 			drawn := make(map[game.Position]bool)
 			for _, b := range Bands() {
-				f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{}), time.Minute, 5))(t)
-				found := 0
-				for ; found < n; found++ {
-					p, err := f.Next(t.Context(), b.Lowest, b.Highest)
-					if err == ErrNone {
-						break
-					}
-					must.OK(t, err)
-					at := p.History.Position()
-					least := game.CanonicalOf(g, at)
-					if drawn[least] || p.Grade < b.Lowest || p.Grade > b.Highest {
-						t.Errorf("%s\ngrade %d, repeated: %v", p.Board(), p.Grade, drawn[least])
-					}
-					drawn[least] = true
-					if keep := keepers(t, tab, at); len(keep) != 1 || keep[0] != p.Answer().Name {
-						t.Errorf("%s\n%s: the answer %s; by the table %q", p.Board(), p.Task(), p.Answer().Name, keep)
-					}
-				}
-				t.Logf("%s: %d puzzles", b.Name, found)
+				drawBand(t, tab, b, n, drawn)
 			}
 		})
 	}
+}
+
+// TestLongPuzzles draws 1,000 puzzles, or all, of each board of a site, and checks them as TestBands does.
+func TestLongPuzzles(t *testing.T) {
+	longtest.SkipShare(t)
+	option := regexp.MustCompile(` --(\w+) `)
+	for line := range strings.Lines(string(must.Get(os.ReadFile("../../../scripts/site-boards.txt"))(t))) {
+		spec := option.ReplaceAllString(strings.TrimSpace(line), " $1=")
+		t.Run(spec, func(t *testing.T) {
+			drawBand(t, solved.Table(t, solved.Game(t, spec)), Band{"all", 1, Grades}, 1000, make(map[game.Position]bool))
+		})
+	}
+}
+
+// drawBand draws n puzzles of a band, or all that a Finder finds, and checks by look-ups alone that one move keeps the result. None is
+// among those that were drawn before.
+func drawBand(t *testing.T, tab *table.Table, b Band, n int, drawn map[game.Position]bool) {
+	g := tab.Game()
+	f := must.Get(NewFinder(g, analysis.New(g, tab, nil, search.Options{}), time.Minute, 5))(t)
+	found := 0
+	for ; found < n; found++ {
+		p, err := f.Next(t.Context(), b.Lowest, b.Highest)
+		if err == ErrNone {
+			break
+		}
+		must.OK(t, err)
+		at := p.History.Position()
+		least := game.CanonicalOf(g, at)
+		if drawn[least] || p.Grade < b.Lowest || p.Grade > b.Highest {
+			t.Errorf("%s\ngrade %d, repeated: %v", p.Board(), p.Grade, drawn[least])
+		}
+		drawn[least] = true
+		if keep := keepers(t, tab, at); len(keep) != 1 || keep[0] != p.Answer().Name {
+			t.Errorf("%s\n%s: the answer %s; by the table %q", p.Board(), p.Task(), p.Answer().Name, keep)
+		}
+	}
+	t.Logf("%s: %d puzzles", b.Name, found)
 }
 
 // keepers returns the moves that keep the result of a position that is not lost and has several moves, by look-ups.

@@ -279,10 +279,10 @@ func TestBrowser(t *testing.T) {
 // copies of table-light-1200.png and mancala-light-1200.png, as docs/play/web-table.png and docs/play/web-search.png.
 func testPages(t *testing.T, browser context.Context, address string) {
 	games := []string{"connectn/7-6-4", "quickcross/4-4-4?moves=a1-,b2|,c3-", "mancala/6-4", "network/regular?moves=24,34,11,44,55,22,06,15,02",
-		"mills/9?moves=a1,d2,d1,b2,g1xb2,f4,d3,d5", "dobutsu/regular?moves=Cb3b2,Ec1b2,C*a3", "quixo/4?moves=a1-a4,b1-a1,c1-d1,a2-a1", "teeko/standard?moves=c3,c4,d3,b3,d4"}
+		"mills/9?moves=a1,d2,d1,b2,g1xb2,f4,d3,d5", "dobutsu/regular?moves=Cb3b2,Ec1b2,C*a3", "quixo/4?moves=a1-a4,b1-a1,c1-d1,a2-a1", "teeko/standard?moves=c3,c4,d3,b3,d4", "dodgem/4"}
 	pages := map[string]string{"index": "/", "error": "/play/nothing/here", "table": solved + "?moves=1,1,2,0", "over": solved + "?moves=0,1,0,1,0",
 		"threats": "/play/mnk/3-3-3?moves=a1,c2,b1,c3", "line": solved + "?moves=0,0", "practice": solved + "?moves=0,0,3,1,2", "play": solved + "?moves=1,1,2#play", "won": solved + "?moves=0,1,0,1,0#play",
-		"whole": table, "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play"}
+		"whole": table, "editor": solved + "?moves=1,1,2,0", "rules": "/play/dobutsu/regular#play", "mills-3": "/play/mills/3?moves=a1,b2"}
 	for _, game := range games {
 		id, _, _ := strings.Cut(game, "/")
 		pages[id] = "/play/" + game
@@ -305,6 +305,13 @@ func testPages(t *testing.T, browser context.Context, address string) {
 					if name == "line" {
 						tab.run(press("#steps button:nth-of-type(5)"))
 						tab.wait(`document.querySelectorAll('.ghost').length === 5`)
+						tab.want(`[...document.querySelectorAll('#steps button')].map(b => b.getBoundingClientRect()).some((a, i, all) => all.slice(i + 1).some(b => a.right > b.left && b.right > a.left && a.bottom + 2 > b.top))`, "false")
+					}
+					if name == "dobutsu" { // the hands have the colours of their players
+						tab.want(`['second', 'first'].map(side => [...document.querySelectorAll('.goal')].filter(g => getComputedStyle(g).stroke === getComputedStyle(document.querySelector('.piece .' + side)).fill).map(g => g.y.baseVal.value.toFixed(1)).join()).join(' ')`, "0.0,0.0,0.0,1.0,1.0,1.0 6.0,6.0,6.0,7.0,7.0,7.0")
+					}
+					if name == "whole" {
+						tab.want(`[...document.querySelectorAll('.picture .chart-label')].every(t => t.getAttribute('font-size') * t.getScreenCTM().a > 9)`, "true")
 					}
 					if name == "practice" {
 						tab.run(press("#practise"))

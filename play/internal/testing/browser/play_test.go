@@ -81,7 +81,7 @@ func testMachines(t *testing.T, browser context.Context, address string) {
 		t.Errorf("%d moves, want %d", n, best)
 	}
 	tab.want(`/^0:[0-5]\d$/.test(document.querySelector('#clock0').textContent)`, "true")
-	tab.want(`document.querySelector('#judged').textContent`, "X: 5 moves, 0 mistakes. O: 4 moves, 0 mistakes.")
+	tab.want(`document.querySelector('#judged').textContent`, "X: 5 moves, 0 mistakes. O: 4 moves, 0 mistakes. The start is lost for O, in 9 moves.")
 	tab.run(press("#undo")) // a machine does not make a move again that was taken back
 	tab.wait(`document.querySelectorAll('.piece').length === ` + strconv.Itoa(best-1))
 	time.Sleep(200 * time.Millisecond)

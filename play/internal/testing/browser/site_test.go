@@ -379,8 +379,7 @@ func testSiteTable(t *testing.T, tab *tab, server *fileServer, board string, pos
 	}
 	server.mu.Lock()
 	t.Logf("%d requests of %d bytes for %d positions and their moves", server.ranges, server.ranged, len(positions))
-	small := board == "quixo/3" || board == "mancala/3-4" // what opens the files of the table has all of it
-	if (server.ranges == 0) != small || server.ranges > 3*len(positions) {
+	if server.ranges == 0 || server.ranges > 3*len(positions) {
 		t.Errorf("%d requests for %d positions", server.ranges, len(positions))
 	}
 	server.ranges, server.ranged = 0, 0

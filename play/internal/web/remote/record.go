@@ -65,15 +65,20 @@ func (t *Table) record(seal *store.Seal, games game.Kinds) error {
 	for _, f := range seal.Files {
 		t.Files[path.Join(table.Dir, f.Name)] = &File{Size: f.Length}
 	}
-	parts := make(map[string][]Part)
-	get := func(name string, from, to, _ int64) ([]byte, error) {
+	parts, open := make(map[string][]Part), false
+	get := func(name string, from, to, size int64) ([]byte, error) {
 		in, err := t.fsys.Open(path.Join(t.data, name))
 		if err != nil {
 			return nil, err
 		}
 		bytes := make([]byte, to-from)
-		if _, err = in.ReadAt(bytes, from); err == nil {
-			parts[name] = append(parts[name], Part{from, bytes})
+		if _, err = in.ReadAt(bytes, from); err == nil && (!open || size > chunk) { // a browser reads a small file at once
+			p := Part{At: from, Length: to - from, Bytes: bytes}
+			if open {
+				p.Bytes, p.Index = nil, int64(len(t.index))
+				t.index = append(t.index, bytes...)
+			}
+			parts[name] = append(parts[name], p)
 		}
 		return bytes, cmp.Or(err, in.Close())
 	}
@@ -81,6 +86,7 @@ func (t *Table) record(seal *store.Seal, games game.Kinds) error {
 	if err != nil {
 		return err
 	}
+	open = true
 	for tier := range opened.Tiers() + 1 { // opens the files that are not open yet
 		if _, err := opened.Counts(tier); err != nil {
 			return errors.Join(err, opened.Close())
@@ -89,6 +95,7 @@ func (t *Table) record(seal *store.Seal, games game.Kinds) error {
 	for name, all := range parts {
 		t.Files[name].Parts = all
 	}
+	t.Index = int64(len(t.index))
 	return opened.Close()
 }
 
@@ -114,5 +121,5 @@ func (t *Table) Copy(dir string) error {
 			return err
 		}
 	}
-	return nil
+	return os.WriteFile(filepath.Join(dir, IndexFile), t.index, 0o666)
 }

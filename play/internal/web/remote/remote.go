@@ -1,6 +1,6 @@
 // Package remote reads the tables that are beside a site of static files, by requests of parts of their
-// files. What opening a table and its files reads is recorded when the site is written, so that opening takes no
-// request. A look-up takes at most two: a page of an index and a block.
+// files. What opening a table and its files reads is recorded when the site is written: opening a table takes no
+// request, and a file one. A look-up in an open file takes at most two: a page of an index and a block.
 package remote
 
 import (
@@ -20,26 +20,35 @@ type Table struct {
 	Game  string           `json:"game"`
 	Dir   string           `json:"dir"` // the directory that takes its place, from the root of the site
 	Files map[string]*File `json:"files"`
+	Index int64            `json:"index"` // bytes of IndexFile
 
-	// Where the table is, when it is recorded.
-	fsys store.FS
-	data string
+	// Where the table is, when it is recorded, and the content of IndexFile.
+	fsys  store.FS
+	data  string
+	index []byte
 }
+
+// IndexFile is the name of the file in Dir with what opening the files of the table reads. A browser loads it when it needs it: that of
+// Dobutsu shogi has 3.6 MB.
+const IndexFile = "index"
 
 // A File is a file of a table, by its path in the data directory.
 type File struct {
 	Size  int64  `json:"size"`
-	Parts []Part `json:"parts"` // that opening the table and the file reads
+	Parts []Part `json:"parts"` // that opening the table reads, then those that opening the file reads
 }
 
 // A Part is consecutive bytes of a file.
 type Part struct {
-	At    int64  `json:"at"`
-	Bytes []byte `json:"bytes"`
+	At     int64  `json:"at"`
+	Length int64  `json:"length"`
+	Bytes  []byte `json:"bytes,omitempty"` // nil: they are in IndexFile
+	Index  int64  `json:"index,omitempty"` // their offset there
 }
 
 // Size returns the number of bytes of all files.
 func (t *Table) Size() (all int64) {
+	all = t.Index
 	for _, f := range t.Files {
 		all += f.Size
 	}
@@ -126,18 +135,24 @@ type reader struct {
 
 // ReadAt reads bytes that exist.
 func (r reader) ReadAt(b []byte, at int64) (int, error) {
-	end, size := at+int64(len(b)), r.file.Size
-	for _, p := range r.file.Parts {
-		if p.At <= at && end <= p.At+int64(len(p.Bytes)) {
+	name, size, end, parts := r.name, r.file.Size, at+int64(len(b)), r.file.Parts
+	from, to := at, end
+	if i := slices.IndexFunc(parts, func(p Part) bool { return p.At <= at && end <= p.At+p.Length }); i >= 0 {
+		p := parts[i]
+		if p.Bytes != nil {
 			return copy(b, p.Bytes[at-p.At:]), nil
 		}
+		// All parts of the file are read at once.
+		name, size, at, end = path.Join(r.fs.table.Dir, IndexFile), r.fs.table.Index, at-p.At+p.Index, end-p.At+p.Index
+		first, last := parts[slices.IndexFunc(parts, func(p Part) bool { return p.Bytes == nil })], parts[len(parts)-1]
+		from, to = first.Index, last.Index+last.Length
 	}
 	chunk := r.fs.chunk
-	from, to := at-at%chunk, min(end+chunk-1-(end+chunk-1)%chunk, size)
-	found := r.fs.part(r.name, at, end, func() *read {
-		return &read{r.name, from, to, sync.OnceValues(func() ([]byte, error) {
+	from, to = from-from%chunk, min(to+chunk-1-(to+chunk-1)%chunk, size)
+	found := r.fs.part(name, at, end, func() *read {
+		return &read{name, from, to, sync.OnceValues(func() ([]byte, error) {
 			r.fs.places <- struct{}{}
-			bytes, err := r.fs.get(r.name, from, to, size)
+			bytes, err := r.fs.get(name, from, to, size)
 			<-r.fs.places
 			if err == nil && int64(len(bytes)) != to-from {
 				err = io.ErrUnexpectedEOF

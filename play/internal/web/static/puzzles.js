@@ -62,7 +62,7 @@ async function answer(move) {
   puzzle.solved = found.right ? found.marks : null;
   const due = load().mistakes[`${game}?${puzzle.play}`]?.due;
   const again = puzzle.solved && due ? ` It comes again on ${due}.` : '';
-  $('asked').textContent = `${!move ? 'The answer is' : `${right ? 'Right' : 'Wrong'}${nth}:`} ${found.text}.${right || !move ? again : ' Try another move.'}`;
+  $('asked').textContent = `${!move ? 'The answer is' : `${right ? 'Right' : 'Wrong'}${nth}:`} ${found.text}${found.text.endsWith('…') ? '' : '.'}${right || !move ? again : ' Try another move.'}`;
   render();
 }
 

@@ -48,7 +48,7 @@ func (t *Table) Sample(ctx context.Context, n, seed uint64, of Selection) ([]Bat
 		found, ok, err = scan.draw(n, all, bounds, rand.New(rand.NewPCG(seed, 0)))
 	}
 	if err == nil && !ok {
-		found, err = scan.lowest(n, seed)
+		found, err = scan.lowest(n, seed, bounds)
 	}
 	if err == nil && !of.Images && !of.Canonical && uint64(len(found)) < min(n, all) {
 		err = stored.NoCounts(path.Dir(t.sealed.name))
@@ -57,24 +57,28 @@ func (t *Table) Sample(ctx context.Context, n, seed uint64, of Selection) ([]Bat
 }
 
 // bounds returns the number of positions with wanted values, as recorded in the files, and for each batch an upper bound of
-// the numbers of positions of all batches before it; the last element is that of all.
+// the numbers of positions of all batches before it, without those of tiers that have none; the last element is that of all.
 func (s *Scan) bounds() (all uint64, bounds []uint64, err error) {
 	sum := uint64(0)
 	for _, part := range s.parts {
+		i := 0
 		for _, f := range part.Files {
+			before := all
 			for v, n := range f.Counts {
 				if s.of.Value == nil || s.of.Value(v) {
 					all += n
 				}
 			}
-		}
-		for i := range part.Len {
-			_, most, err := part.Range(i)
-			if err != nil {
-				return 0, nil, err
+			for ; i < f.End; i++ {
+				if bounds = append(bounds, sum); all == before {
+					continue
+				}
+				_, most, err := part.Range(i)
+				if err != nil {
+					return 0, nil, err
+				}
+				sum += uint64(most)
 			}
-			bounds = append(bounds, sum)
-			sum += uint64(most)
 		}
 	}
 	return all, append(bounds, sum), nil
@@ -175,8 +179,8 @@ func (b *loaded) position(g game.Game, n uint64) (p game.Position, v game.Value,
 	return g.(game.Mirrored).Mirror(p), v, b.Times(slot) > 1
 }
 
-// lowest reads all positions, and returns the n with the lowest orders, which are pseudorandom.
-func (s *Scan) lowest(n, seed uint64) (found []one, err error) {
+// lowest reads all positions of the batches that may have some, and returns the n with the lowest orders, which are pseudorandom.
+func (s *Scan) lowest(n, seed uint64, bounds []uint64) (found []one, err error) {
 	var mu sync.Mutex // protects found and most
 	most := uint64(math.MaxUint64)
 	cut := func() {
@@ -187,6 +191,9 @@ func (s *Scan) lowest(n, seed uint64) (found []one, err error) {
 		read, b := s.Reader(), new(Batch)
 		var some []one
 		return func(i int) error {
+			if bounds[i] == bounds[i+1] {
+				return nil
+			}
 			if err := read(i, b); err != nil {
 				return err
 			}

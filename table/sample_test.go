@@ -65,7 +65,7 @@ func scanOf(t *testing.T, of Selection, parts ...*stored.Part) *Scan {
 // likely, even though a range may have fewer positions than its bound, or not all are wanted.
 func TestSample(t *testing.T) {
 	for _, of := range []Selection{{}, {Value: func(v game.Value) bool { return v != 2 }}} {
-		s := scanOf(t, of, numbers([][2]int{{2, 3}, {0, 2}, {9, 9}}, 1), numbers([][2]int{{0, 0}, {7, 20}, {2, 2}}, 2))
+		s := scanOf(t, of, numbers([][2]int{{2, 3}, {0, 2}, {9, 9}}, 1), numbers([][2]int{{0, 0}, {7, 20}, {2, 2}}, 2), numbers([][2]int{{0, 5}}, 3))
 		all, bounds, err := s.bounds()
 		must.OK(t, err)
 		if want := map[bool]uint64{true: 20, false: 16}[of.Value == nil]; all != want || bounds[s.Len()] != 36 {
@@ -150,7 +150,7 @@ func TestSamplePlaces(t *testing.T) {
 	}
 	slices.SortFunc(all, func(a, b one) int { return cmp.Compare(a.order, b.order) })
 	for _, n := range []int{0, 1, 10, 100, len(all), len(all) + 1} {
-		if got, want := must.Get(s.lowest(uint64(n), 7))(t), all[:min(n, len(all))]; !slices.Equal(got, want) {
+		if got, want := must.Get(s.lowest(uint64(n), 7, bounds))(t), all[:min(n, len(all))]; !slices.Equal(got, want) {
 			t.Errorf("the lowest %d: got %v, want %v", n, got, want)
 		}
 	}

@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-var canonical = stored.Canonical
+var canonical = game.StoredOf
 
 // canonicalOnly returns the values of the canonical positions of a game.
 func canonicalOnly(g game.Game, values map[game.Position]game.Value) map[game.Position]game.Value {

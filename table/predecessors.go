@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // A Predecessor is a predecessor of a position, with its own value.
@@ -30,13 +29,13 @@ func (t *Table) Predecessors(p game.Position) ([]Predecessor, error) {
 	var predecessors []Predecessor
 	var moves []game.Move
 	var images []game.Position
-	home := stored.Canonical(t.g, p)
+	home := game.StoredOf(t.g, p)
 	err := t.before(p, func(q game.Position, v game.Value) {
 		if v.Valid() && v.Remoteness() == 0 || t.g.Check(q) != nil {
 			return // terminal, or not a position
 		}
 		moves = t.g.Moves(moves[:0], q)
-		if !slices.ContainsFunc(moves, func(m game.Move) bool { return stored.Canonical(t.g, m.To) == home }) {
+		if !slices.ContainsFunc(moves, func(m game.Move) bool { return game.StoredOf(t.g, m.To) == home }) {
 			return
 		}
 		images = game.ImagesOf(images[:0], t.g, q)

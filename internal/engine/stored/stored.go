@@ -126,11 +126,3 @@ type Finder interface {
 	// range, its slot in that range, and its value.
 	Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
 }
-
-// Canonical returns the position that a table stores in place of p.
-func Canonical(g game.Game, p game.Position) game.Position {
-	if s, ok := g.(game.Symmetric); ok {
-		return s.Canonical(p)
-	}
-	return p
-}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
-	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // Positions of a tier are expanded in batches: at least leastBatch, and a quarter of those before. A worker takes taskSize
@@ -54,7 +53,7 @@ func (c *counter) forward() (*front, error) {
 		n = s.SampledTiers() + 1
 	}
 	f := &front{seen: make([]map[game.Position]uint32, n), moves: make([]float64, n), whole: true}
-	f.see(c.tierOf(c.g.Start()), stored.Canonical(c.g, c.g.Start()))
+	f.see(c.tierOf(c.g.Start()), game.StoredOf(c.g, c.g.Start()))
 	most := c.o.Exact
 	for tier := range n {
 		until := c.begun.Add(c.o.Time * 3 / 4)
@@ -262,7 +261,7 @@ func (c *counter) expand(set []game.Position, emit func([]game.Position), t *Tie
 func (c *counter) successors(dst []game.Position, moves []game.Move) []game.Position {
 	n := len(dst)
 	for _, m := range moves {
-		dst = append(dst, stored.Canonical(c.g, m.To))
+		dst = append(dst, game.StoredOf(c.g, m.To))
 	}
 	return game.Distinct(dst, n)
 }

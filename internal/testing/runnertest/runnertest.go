@@ -15,7 +15,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
-	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
@@ -152,7 +151,7 @@ func checkValues(t *testing.T, dir string, g game.Game) {
 		})
 	canonical := make(map[game.Position]bool) // those that a table by layers stores
 	for p, w := range want {
-		canonical[stored.Canonical(g, p)] = true
+		canonical[game.StoredOf(g, p)] = true
 		v, ok, err := solved.Lookup(p)
 		if err != nil || !ok {
 			t.Fatalf("%s: position %d: found %v, %v", g.Spec(), p, ok, err)

@@ -88,7 +88,7 @@ func (t *Table) Counts(tier int) (map[game.Value]uint64, error) {
 
 // Lookup searches the only cell of a tier that may contain the position.
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
-	p = stored.Canonical(t.g, p)
+	p = game.StoredOf(t.g, p)
 	tier := game.TierOf(t.g, p)
 	f, err := t.tier(tier)
 	if err != nil {
@@ -149,7 +149,7 @@ func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 		return nil, false
 	}
 	for _, q := range g.Predecessors(nil, p) {
-		from = append(from, stored.Canonical(t.g, q))
+		from = append(from, game.StoredOf(t.g, q))
 	}
 	return game.Distinct(from, 0), true
 }

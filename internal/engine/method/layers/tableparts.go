@@ -99,7 +99,7 @@ func (r *partReader) Image(game.Position) (image game.Position, ok bool) { retur
 
 // Find looks up a position of any tier.
 func (r *partReader) Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error) {
-	p = stored.Canonical(r.g, p)
+	p = game.StoredOf(r.g, p)
 	tier := game.TierOf(r.g, p)
 	if tier >= len(r.begins)-1 {
 		return 0, 0, 0, false, nil

@@ -287,7 +287,7 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reac
 				if set != nil && set.Has(int(slot)) {
 					continue
 				}
-				if p, _ := reader.At(int(slot)); p != stored.Canonical(c.g.Game, c.g.Start()) {
+				if p, _ := reader.At(int(slot)); p != game.StoredOf(c.g.Game, c.g.Start()) {
 					return &stored.Fault{Position: p, Reason: "cannot be reached: no move of a position of the table leads to it"}
 				}
 			}
@@ -435,7 +435,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
 	}
-	if of := stored.Canonical(c.whole, p); of != p {
+	if of := game.StoredOf(c.whole, p); of != p {
 		return fmt.Sprintf("is an image of %s, which stands for it", game.Key(c.g.Game, of)), nil
 	}
 	if c.checked++; c.batched == nil || c.checked%textsEvery == 0 {

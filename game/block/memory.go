@@ -11,8 +11,6 @@ type Memory struct {
 }
 
 const (
-	// entryBytes is about the size of what refers to memory, and of its entry in a map.
-	entryBytes = 128
 	// blockBytes is about the size of a Block without its slots, and of its entry in a map.
 	blockBytes = 512
 	// blockSets is the number of sets of a Block.
@@ -34,21 +32,6 @@ func (m *Memory) Block(n int) *Block {
 	}
 	return b
 }
-
-// Set returns a set of n slots with any contents, or nil as Block does.
-func (m *Memory) Set(n int) Set {
-	words, _ := m.take(Words(n), 0, entryBytes)
-	return words
-}
-
-// Values returns n bytes with any contents, or nil as Block does.
-func (m *Memory) Values(n int) []byte {
-	_, bytes := m.take(0, n, entryBytes)
-	return bytes
-}
-
-// ValuesMemory returns the number of bytes that Values takes.
-func ValuesMemory(n int) int { return n + entryBytes }
 
 func (m *Memory) take(words, bytes, more int) ([]uint64, []byte) {
 	m.mu.Lock()

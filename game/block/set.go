@@ -21,16 +21,6 @@ func (s Set) Remove(i int) { s[i>>6] &^= 1 << (i & 63) }
 // Has reports whether slot i is in the set.
 func (s Set) Has(i int) bool { return s[i>>6]>>(i&63)&1 != 0 }
 
-// HasAny reports whether any of the slots first to last (inclusive) is in the set.
-func (s Set) HasAny(first, last int) bool {
-	from, to := first>>6, last>>6
-	low, high := ^uint64(0)<<(first&63), ^uint64(0)>>(63-last&63)
-	if from == to {
-		return s[from]&low&high != 0
-	}
-	return s[from]&low != 0 || s[to]&high != 0 || !s[from+1:to].Empty()
-}
-
 // Union adds every slot of t, a set of the same length.
 func (s Set) Union(t Set) {
 	for i, w := range t {
@@ -104,13 +94,6 @@ func (s Set) grow(n int) Set {
 		return make(Set, w)
 	}
 	return s[:w]
-}
-
-// Subtract removes every slot of t, a set of the same length, from s.
-func (s Set) Subtract(t Set) {
-	for i, w := range t {
-		s[i] &^= w
-	}
 }
 
 // Intersect sets s to the slots that are in both t and u, sets of the same length.

@@ -118,26 +118,3 @@ func TestSetFill(t *testing.T) {
 		}
 	}
 }
-
-// TestSetHasAny compares HasAny with Has, for all pairs of first and last.
-func TestSetHasAny(t *testing.T) {
-	for _, n := range []int{1, 64, 65, 200} {
-		for _, slots := range [][]int{nil, {0}, {63}, {64}, {130}, {3, 199}} {
-			s := newSet(n)
-			for _, i := range slots {
-				if i < n {
-					s.Add(i)
-				}
-			}
-			for first := range n {
-				want := false
-				for last := first; last < n; last++ {
-					want = want || s.Has(last)
-					if s.HasAny(first, last) != want {
-						t.Fatalf("%d slots, %v: HasAny(%d, %d) is %v", n, slots, first, last, !want)
-					}
-				}
-			}
-		}
-	}
-}

@@ -58,8 +58,8 @@ func TestHalvedContract(t *testing.T) {
 					return stored, balanced
 				}
 				other := all(tier, rng) // in odd tiers, the other half
-				if stored != nil {
-					other.Subtract(stored)
+				for slot := range stored.All() {
+					other.Remove(slot)
 				}
 				if balanced != nil {
 					other.Union(balanced)

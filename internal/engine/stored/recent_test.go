@@ -2,20 +2,15 @@ package stored
 
 import (
 	"errors"
-	"sync/atomic"
+	"slices"
 	"testing"
-	"testing/synctest"
+
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// use gets a value and calls do with it.
+// use uses the value of a key of tier 0.
 func use(r *Recent[int], key int, read, do func(*int) error) error {
-	r.Lock()
-	defer r.Unlock()
-	v, err := r.Get(Key{At: uint64(key)}, read)
-	if err != nil {
-		return err
-	}
-	return do(v)
+	return r.Use(Key{At: uint64(key)}, read, do)
 }
 
 // TestRecent checks that a cache never returns what a failed read has left, and that it drops the
@@ -46,55 +41,46 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentWaits checks that a get which waits for a read that fails reads again, that the get of another value does not
-// wait, and that there are never more values than the maximum.
+// TestRecentWaits checks that a use which waits for a read that fails reads again, and that the use of another value does not wait.
 func TestRecentWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		failed, end := errors.New("failed"), make(chan error)
-		r := NewRecent[int](2)
-		var reads [4]atomic.Int64
-		uses := make(chan int, 9)
-		slow := func(key int) {
-			if err := use(r, key, func(v *int) error { reads[key].Add(1); *v = 10 * key; return <-end }, func(v *int) error { uses <- *v; return nil }); err != nil {
-				uses <- -key
+	failed, begun, end, uses := errors.New("failed"), make(chan bool), make(chan error), make(chan int, 3)
+	r := NewRecent[int](2)
+	for range 3 {
+		go func() {
+			err := use(r, 1, func(v *int) error { *v = 10; begun <- true; return <-end }, func(v *int) error { uses <- *v; return nil })
+			if err != nil {
+				uses <- -1
 			}
-		}
-		for range 3 {
-			go slow(1)
-			synctest.Wait()
-		}
-		if err := use(r, 2, func(v *int) error { *v = 20; return nil }, func(v *int) error { uses <- *v; return nil }); err != nil {
-			t.Error(err)
-		}
-		if got := <-uses; got != 20 {
-			t.Errorf("used %d", got)
-		}
-		go slow(3) // in place of 2
-		synctest.Wait()
-		go slow(2) // both values are being read
-		synctest.Wait()
-		if len(r.kept) != 2 || reads[1].Load() != 1 || reads[2].Load() != 0 || reads[3].Load() != 1 {
-			t.Errorf("%d values, reads %v", len(r.kept), &reads)
-		}
-		for range 2 { // the reads of 1 and 3
-			end <- failed
-		}
-		synctest.Wait()
-		<-uses
-		<-uses
-		if len(r.kept) != 2 || reads[1].Load() != 2 || reads[2].Load() != 1 {
-			t.Errorf("%d values, reads %v", len(r.kept), &reads)
-		}
-		for range 2 { // the second read of 1, and 2
-			end <- nil
-		}
-		synctest.Wait()
-		got := map[int]int{}
-		for range 3 {
-			got[<-uses]++
-		}
-		if got[10] != 2 || got[20] != 1 || len(uses) != 0 {
-			t.Errorf("uses: %v", got)
-		}
-	})
+		}()
+	}
+	<-begun
+	if err := use(r, 2, func(v *int) error { *v = 20; return nil }, func(*int) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	end <- failed
+	<-begun // by another goroutine
+	end <- nil
+	if got := []int{<-uses, <-uses, <-uses}; !slices.Equal(got, []int{-1, 10, 10}) {
+		t.Errorf("used %d", got)
+	}
+}
+
+// TestRecentInUse drops a value while it is used.
+func TestRecentInUse(t *testing.T) {
+	r := NewRecent[int](1)
+	set := func(to int) func(*int) error { return func(v *int) error { *v = to; return nil } }
+	for range 2 {
+		must.OK(t, use(r, 1, set(10), func(v *int) error {
+			must.OK(t, use(r, 2, set(20), set(21)))
+			old := r.get(Key{At: 2})
+			must.OK(t, use(r, 3, set(30), set(31)))
+			if old.ready {
+				t.Error("a value without its memory is ready")
+			}
+			if *v != 10 || len(r.kept) != 1 {
+				t.Errorf("%d values, used %d", len(r.kept), *v)
+			}
+			return nil
+		}))
+	}
 }

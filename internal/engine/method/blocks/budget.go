@@ -16,10 +16,8 @@ const (
 
 	// readShare is the divisor of memory for blocks that a job decodes and keeps.
 	readShare = 32
-	// solvedShare is the divisor of memory for the values of a tier that stay in memory for the next job, and
-	// reachedShare that for open positions.
-	solvedShare  = 4
-	reachedShare = 16
+	// cacheShare is the divisor of memory for the blocks of a job's input and output that stay in memory for the next job.
+	cacheShare = 2
 	// blocksShare is the divisor of memory for blocks with their messages that wait for the images.
 	blocksShare = 16
 	// imagesShare is the divisor of memory for mirror images while they are sorted; finalShare that in the final job, in which

@@ -1,144 +1,231 @@
 package blocks
 
 import (
+	"encoding/binary"
 	"slices"
 	"sync"
 
 	"github.com/treereduce/treereduce/game/block"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// A Cache has decoded blocks of one tier, so that they need not be decoded again.
-// The job that writes the tier adds the open positions or the values of its blocks as long as there is memory (Keep).
-// Cursors add the blocks that they decode; these replace the ones that were added first. It is safe for concurrent use.
+// A Cache has decoded blocks of one tier, so that they need not be decoded again: their values or their open positions.
+// It is safe for concurrent use.
+//
+// A block is packed: a bit for each word of its sets, and for each word that is needed, 64 values or 64 bits.
 type Cache struct {
-	memory block.Memory // has the blocks that Keep has added
-	values bool         // whether these have values, not open positions
+	values bool  // whether it has values, not open positions
+	ended  byte  // a value that is not needed
+	memory *pool // of slabs
 
-	mu    sync.Mutex
-	lacks bool     // whether Keep has left out blocks
-	index []uint32 // by range: 0 or 1 more than the index in kept
-	kept  []decoded
-	sums  []uint32 // the checksums of the tier's files; nil: they are not complete
-
-	read  map[uint64]decoded // blocks that a job has decoded, by range
-	order []uint64           // their ranges, the oldest first
-	used  int                // bytes that they take
-	most  int
+	mu     sync.RWMutex
+	blocks map[uint64][]byte // packed, by range
+	slabs  []*slab           // the oldest first
+	sums   []uint32          // the checksums of the tier's files if all blocks were given to keep
 }
 
-// decoded is a block in a Cache, without its range.
-type decoded struct {
-	open, done block.Set
-	val        []byte
+// A slab is the memory of blocks that are dropped together.
+type slab struct {
+	bytes  []byte
+	ranges []uint64
+	last   uint64 // the largest of ranges
 }
 
-// NewCache returns a Cache for cursors, which takes at most the given number of bytes.
-func NewCache(most int) *Cache { return &Cache{lacks: true, most: most} }
+const (
+	slabBytes  = 256 << 10
+	slabRanges = slabBytes / 512
+	slabMemory = slabBytes + slabRanges*64 // with what refers to its blocks
+)
 
-// mostCacheBits is the largest number of bits of ranges with which Keep adds blocks.
-const mostCacheBits = 20
+// A pool is memory for slabs. It is not safe for concurrent use.
+type pool struct {
+	most, made int // slabs
+	free       []*slab
+}
 
-// Reset empties c, for the job that writes a tier with ranges of a number of bits. Keep will take at most the given number of bytes, and four
-// for each range.
-func (c *Cache) Reset(bits uint, bytes int, values bool) {
-	if bits > mostCacheBits {
-		bits, bytes = 0, 0
+// limit sets the number of bytes that p may take. Slabs in use may take more.
+func (p *pool) limit(most int) {
+	for p.most = most / slabMemory; p.made > p.most && len(p.free) > 0; p.made-- {
+		p.free = p.free[1:]
 	}
-	c.memory.Reset(bytes)
-	ranges := 1 << bits
-	c.index = slices.Grow(c.index[:0], ranges)[:ranges]
-	clear(c.index)
-	clear(c.kept)
-	c.values, c.lacks, c.kept, c.sums = values, bytes == 0, c.kept[:0], nil
-	c.read, c.order, c.used, c.most = nil, nil, 0, 0
 }
 
-// Keep adds a block.
-func (c *Cache) Keep(b *block.Block) {
-	if c == nil || !c.values && b.Open.Empty() {
-		return
+// full reports whether there is no slab left.
+func (p *pool) full() bool { return len(p.free) == 0 && p.made >= p.most }
+
+// take returns an empty slab. The pool must not be full.
+func (p *pool) take() (taken *slab) {
+	if n := len(p.free) - 1; n >= 0 {
+		taken, p.free = p.free[n], p.free[:n]
+		return taken
 	}
-	d := decoded{}
-	if c.values {
-		d.val = c.memory.Values(len(b.Val))
-		copy(d.val, b.Val)
-	} else {
-		d.open = c.memory.Set(b.Len())
-		copy(d.open, b.Open)
+	p.made++
+	return &slab{bytes: make([]byte, 0, slabBytes), ranges: make([]uint64, 0, slabRanges)}
+}
+
+func newCache(values bool, memory *pool) *Cache {
+	return &Cache{values: values, memory: memory, blocks: make(map[uint64][]byte)}
+}
+
+// NewCache returns a Cache for blocks that cursors decode, which takes at most the given number of bytes.
+func NewCache(values bool, most int) *Cache { return newCache(values, &pool{most: most / slabMemory}) }
+
+// put adds a block that a cursor has decoded, and that is needed again within 1<<bits ranges. It replaces those that were added
+// first. It uses scratch, and returns it for the next call.
+func (c *Cache) put(b *block.Block, bits int, scratch []byte) []byte {
+	packed := c.pack(scratch[:0], b)
+	if len(packed) > c.memory.most*slabBytes>>bits || c.values && !b.Open.Empty() {
+		return packed
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if d.val == nil && d.open == nil {
-		c.lacks = true
-		return
+	if c.blocks[b.Range] == nil {
+		c.add(b.Range, packed, func() {
+			if c.memory.full() {
+				c.drop()
+			}
+		})
 	}
-	c.kept = append(c.kept, d)
-	c.index[b.Range] = uint32(len(c.kept)) // at most 1<<mostCacheBits
+	return packed
 }
 
-// Complete says that all blocks were given to Keep, and that they are in files with these checksums.
-func (c *Cache) Complete(sums []uint32) { c.sums = sums }
+// keep adds a block of a job's output as long as there is memory: the next job reads the lowest ranges first. Its input, whose Cache has memory
+// of the same pool, is dropped in the step Solve when all ranges up to its own have been computed. keep uses scratch as put does.
+func (c *Cache) keep(b *block.Block, input *Cache, scratch []byte) []byte {
+	if c == nil || !c.values && b.Open.Empty() {
+		return scratch
+	}
+	packed := c.pack(scratch[:0], b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.add(b.Range, packed, func() {
+		if c.values && len(c.memory.free) == 0 {
+			input.passed(b.Range)
+		}
+	})
+	return packed
+}
 
-// Of reports whether c has the blocks of t: with values, as the retrograde job has written them, or, if values is false, with
+// add adds a packed block if there is memory. If the newest slab has no room, it calls free before it takes one.
+func (c *Cache) add(rng uint64, packed []byte, free func()) {
+	var p *slab
+	if n := len(c.slabs); n > 0 {
+		p = c.slabs[n-1]
+	}
+	if p == nil || len(p.bytes)+len(packed) > slabBytes || len(p.ranges) == slabRanges {
+		if free(); c.memory.full() || len(packed) > slabBytes {
+			return
+		}
+		p = c.memory.take()
+		c.slabs = append(c.slabs, p)
+	}
+	n := len(p.bytes)
+	p.bytes, p.ranges, p.last = append(p.bytes, packed...), append(p.ranges, rng), max(p.last, rng)
+	c.blocks[rng] = p.bytes[n:]
+}
+
+// drop drops the blocks of the oldest slab, if there is one.
+func (c *Cache) drop() {
+	if len(c.slabs) == 0 {
+		return
+	}
+	p := c.slabs[0]
+	c.slabs = c.slabs[1:]
+	for _, rng := range p.ranges {
+		delete(c.blocks, rng)
+	}
+	p.bytes, p.ranges, p.last = p.bytes[:0], p.ranges[:0], 0
+	c.memory.free = append(c.memory.free, p)
+}
+
+// passed drops the blocks of the oldest slab if their ranges are at most rng.
+func (c *Cache) passed(rng uint64) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.slabs) > 0 && c.slabs[0].last <= rng {
+		c.drop()
+	}
+}
+
+// release drops all blocks. c is not used any more.
+func (c *Cache) release() {
+	for c != nil && len(c.slabs) > 0 {
+		c.drop()
+	}
+}
+
+// of reports whether c has blocks of t: with values, as the retrograde job has written them, or, if values is false, with
 // open positions, as the forward job has. The checksums do not show which job has written a file: if all positions of a tier are terminal, both
 // write the same bytes.
-func (c *Cache) Of(t *Tier, values bool) bool {
-	return c.values == values && c.sums != nil && slices.Equal(t.Sums(), c.sums)
+func (c *Cache) of(t *Tier, values bool) bool {
+	return c != nil && c.values == values && slices.EqualFunc(t.files, c.sums, func(f *streamfmt.File, sum uint32) bool { return f.Sum == sum })
 }
 
-// Lacks reports whether Keep has left out blocks.
-func (c *Cache) Lacks() bool { return c.lacks }
+// get resets b to a range of t, with its values or its open positions, if c has them.
+func (c *Cache) get(b *block.Block, t *Tier, rng uint64) (ok bool) {
+	if c == nil {
+		return false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	packed := c.blocks[rng]
+	if packed == nil {
+		return false
+	}
+	if low := t.g.Low(t.tier, rng); c.values {
+		b.Assign(t.tier, rng, t.g.LowBits(), low)
+	} else {
+		b.ResetOpen(t.tier, rng, t.g.LowBits(), low)
+	}
+	c.unpack(b, packed)
+	return true
+}
 
-// Memory returns the number of bytes that the blocks of Keep take.
-func (c *Cache) Memory() int { return c.memory.Used() + 4*len(c.index) }
+// pack appends a block.
+func (c *Cache) pack(dst []byte, b *block.Block) []byte {
+	at := len(dst)
+	dst = append(dst, make([]byte, (len(b.Open)+7)/8)...)
+	for i, open := range b.Open {
+		switch {
+		case !c.values && open != 0:
+			dst = binary.LittleEndian.AppendUint64(dst, open)
+		case c.values && b.Done[i] != 0 && c.needs(b.Word(i)):
+			dst = append(dst, b.Word(i)[:]...)
+		default:
+			continue
+		}
+		dst[at+i>>3] |= 1 << (i & 7)
+	}
+	return dst
+}
 
-// Limit sets how many bytes the blocks that are decoded may take.
-func (c *Cache) Limit(most int) { c.most = most }
+// needs reports whether any of the values is needed.
+func (c *Cache) needs(values *[64]byte) bool {
+	all, ended := uint64(0), uint64(c.ended)*0x0101010101010101
+	for i := 0; i < len(values); i += 8 {
+		all |= binary.LittleEndian.Uint64(values[i:]) &^ ended
+	}
+	return all != 0
+}
 
-// get sets the range of b, and its open positions or its values. known is false if c does not know whether there is a block.
-func (c *Cache) get(b *block.Block, rng uint64) (ok, known bool) {
-	var d decoded
-	if rng < uint64(len(c.index)) {
-		if i := c.index[rng]; i > 0 {
-			d, ok = c.kept[i-1], true
+// unpack sets what pack has appended.
+func (c *Cache) unpack(b *block.Block, src []byte) {
+	words, src := src, src[(len(b.Open)+7)/8:]
+	for i := range b.Open {
+		there := words[i>>3]>>(i&7)&1 != 0
+		switch {
+		case c.values && there:
+			*b.Word(i), src = [64]byte(src), src[64:]
+		case c.values:
+			*b.Word(i) = [64]byte{}
+		case there:
+			b.Open[i], src = binary.LittleEndian.Uint64(src), src[8:]
 		}
 	}
-	if !ok && !c.lacks {
-		return false, true
+	if c.values {
+		b.Val[b.Len()] = 0
 	}
-	if !ok {
-		c.mu.Lock()
-		d, ok = c.read[rng]
-		c.mu.Unlock()
-	}
-	b.Range, b.Open, b.Done, b.Val = rng, d.open, d.done, d.val
-	return ok, ok
-}
-
-// size returns the number of bytes that a block takes.
-func (d *decoded) size() int { return block.ValuesMemory(len(d.val) + 8*(len(d.open)+len(d.done))) }
-
-// put adds a block that a cursor has decoded, and that is needed again within 1<<bits ranges.
-func (c *Cache) put(b *block.Block, bits int) {
-	d := decoded{b.Open, b.Done, b.Val}
-	size := d.size()
-	if size > c.most>>bits {
-		return
-	}
-	d = decoded{slices.Clone(b.Open), slices.Clone(b.Done), slices.Clone(b.Val)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, ok := c.read[b.Range]; ok {
-		return
-	}
-	for c.used+size > c.most {
-		oldest := c.read[c.order[0]]
-		c.used -= oldest.size()
-		delete(c.read, c.order[0])
-		c.order = c.order[1:]
-	}
-	if c.read == nil {
-		c.read = make(map[uint64]decoded)
-	}
-	c.read[b.Range], c.order, c.used = d, append(c.order, b.Range), c.used+size
 }

@@ -18,8 +18,8 @@ import (
 type inlineRunner struct {
 	m      *Method
 	memory inline.Memory
-	kept   *Cache       // has the output of the last job; one of tiers, or nil
-	tiers  [2]Cache     // for the input and the output of a job
+	kept   *Cache       // has the output of the last job; nil: it is not in memory
+	pool   pool         // the memory of kept, and of what a job keeps
 	blocks block.Memory // has the blocks that a job keeps until it has sorted the images
 }
 
@@ -36,22 +36,9 @@ func (r *inlineRunner) Run(ctx context.Context, of *runner.Job) (runner.Stats, e
 	return inline.Run(ctx, j, &inlineWork{Job: j, runner: r, g: r.m.gameOf(of)})
 }
 
-// keep keeps the output of a job, which is in these shards. k is nil if it is not in memory.
-func (r *inlineRunner) keep(k *Cache, shards []*Writer) {
-	if k == nil {
-		return
-	}
-	var sums []uint32
-	for _, s := range shards {
-		sums = append(sums, s.Sum)
-	}
-	k.Complete(sums)
-	r.kept = k
-}
-
 // drop releases the memory for jobs on blocks.
 func (r *inlineRunner) drop() {
-	r.kept, r.tiers = nil, [2]Cache{}
+	r.kept, r.pool = nil, pool{}
 	r.blocks.Reset(0)
 }
 
@@ -63,7 +50,7 @@ type inlineWork struct {
 	step         Step
 	input        *Tier            // nil in init
 	predecessors *Tier            // for solve only
-	cache        *Cache           // has blocks of input
+	caches       [2]*Cache        // have blocks of input: those that the last job kept, perhaps nil, and those that this one has decoded
 	balanced     *mirror.Balanced // nil: the output has no balanced positions
 
 	deduce block.Deducer // nil: the output is no table with compact blocks
@@ -131,9 +118,15 @@ func (w *inlineWork) openTiers() (err error) {
 }
 
 func (w *inlineWork) Close(err error) error {
+	w.runner.kept.release()
 	w.runner.kept = nil
-	if err == nil {
-		w.runner.keep(w.kept, w.shards)
+	if err != nil {
+		w.kept.release()
+	} else if w.kept != nil {
+		for _, s := range w.shards {
+			w.kept.sums = append(w.kept.sums, s.Sum)
+		}
+		w.runner.kept = w.kept
 	}
 	return errors.Join(err, w.balanced.Close())
 }
@@ -167,6 +160,7 @@ func (w *inlineWork) Count(c *Chunk) {
 }
 
 func (w *inlineWork) NewWorker() func(rangeTask, *Chunk) error {
+	var scratch []byte
 	reduce := w.reducer(w.balanced.Merger(w.messages()))
 	return func(t rangeTask, out *Chunk) error {
 		out.Reset()
@@ -175,7 +169,7 @@ func (w *inlineWork) NewWorker() func(rangeTask, *Chunk) error {
 				return err
 			} else if b != nil {
 				out.Add(b)
-				w.kept.Keep(b)
+				scratch = w.kept.keep(b, w.caches[0], scratch)
 			}
 		}
 		return nil
@@ -222,7 +216,6 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 	g := w.g
 	n := inline.Needs{Shared: g.Tables() + indexMemory(g.Ranges(w.Tier)), Windows: 1}
 	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
-	all := 0                                              // slots of the predecessors
 	for _, t := range []*Tier{w.input, w.predecessors} {
 		if t == nil {
 			continue
@@ -235,7 +228,6 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 			slots := len(g.Low(t.Number(), e.First))
 			largest = max(largest, slots)
 			if t == w.predecessors {
-				all += block.ValuesMemory(slots + 1)
 				w.receivers.Add(e.First)
 			}
 			if w.Step == step.Possible {
@@ -257,49 +249,32 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 	n.Chunk = func(slots int) int { return chunkMemory(slots, largest) }
 	if w.input != nil {
 		n.Windows += int(g.KeyBits() - g.LowBits())
-		w.openCache(&n)
 	}
-	w.openKept(&n, all)
+	w.openCaches(&n)
 	return n, nil
 }
 
-// openCache makes cache, and adds its memory to n.
-func (w *inlineWork) openCache(n *inline.Needs) {
-	r := w.runner
-	if last := r.kept; last != nil && last.Of(w.input, w.Step == step.Solve) && last.Memory() <= r.spare(n) {
-		w.cache = last
-		n.Shared += last.Memory()
+// openCaches makes caches and kept, and adds their memory to n.
+func (w *inlineWork) openCaches(n *inline.Needs) {
+	r, solve := w.runner, w.Step == step.Solve
+	spare := max(0, r.spare(n))
+	read := min(r.memory.Bytes()/readShare, spare)
+	kept := min(r.memory.Bytes()/cacheShare, spare-read)
+	r.pool.limit(kept)
+	n.Shared += read + kept
+	if w.input != nil && r.kept.of(w.input, solve) && solve == (w.deduce != nil) && r.pool.made <= r.pool.most {
+		w.caches[0] = r.kept
 	} else {
-		r.kept, w.cache = nil, NewCache(0)
+		r.kept.release()
+		r.pool.limit(kept)
 	}
-	if w.cache.Lacks() {
-		most := max(0, min(r.memory.Bytes()/readShare, r.spare(n)))
-		w.cache.Limit(most)
-		n.Shared += most
+	w.caches[1] = NewCache(solve, read)
+	if w.Step == step.Possible || solve && w.deduce != nil {
+		w.kept = newCache(solve, &r.pool)
 	}
-}
-
-// openKept makes kept if there is memory for it, which it adds to n. solved is what the values of the output take.
-func (w *inlineWork) openKept(n *inline.Needs, solved int) {
-	r, bits, bytes := w.runner, w.g.KeyBits()-w.g.LowBits(), 0
-	switch {
-	case w.Step == step.Solve && w.deduce != nil:
-		bytes = min(solved, r.memory.Bytes()/solvedShare)
-	case w.Step == step.Possible:
-		bytes = r.memory.Bytes() / reachedShare
-	}
-	index := 4 << bits
-	bytes = min(bytes, r.spare(n)-index)
-	for i := range r.tiers {
-		switch k := &r.tiers[i]; {
-		case k == r.kept:
-		case bytes > 0 && w.kept == nil:
-			w.kept = k
-			k.Reset(bits, bytes, w.Step == step.Solve)
-			n.Shared += bytes + index
-		default:
-			k.Reset(0, 0, false)
-		}
+	if w.kept != nil && solve { // see messages
+		mover := w.g.TierToMove(w.Tier)
+		w.kept.ended = byte(w.g.Values().Ended(game.NewValue(game.WinFor(mover.Other()), 0), mover))
 	}
 }
 
@@ -341,7 +316,7 @@ func (w *inlineWork) prepare(ctx context.Context) error {
 func (w *inlineWork) messages() mirror.Messages {
 	p := &Puller{Step: w.step, Game: w.g, Tier: w.Tier}
 	if w.input != nil {
-		from := w.input.Cached(w.cache, w.Plan.Window)
+		from := w.input.Cached(w.Plan.Window, w.caches[:]...)
 		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
 		from.Brief = w.deduce != nil            // no position that is open after Settle has a move that wins at once
 		p.From = from

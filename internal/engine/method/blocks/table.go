@@ -98,20 +98,18 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	tier := t.g.Tier(p)
 	p = t.canonical(p)
 	rng := p >> t.g.LowBits()
-	t.views.Lock()
-	defer t.views.Unlock()
-	b, err := t.views.Get(stored.Key{Tier: tier, At: rng}, func(b *View) error {
+	err = t.views.Use(stored.Key{Tier: tier, At: rng}, func(b *View) error {
 		return t.tiers[tier].with(func(c *TierCursor) error { return c.View(b, rng) })
+	}, func(b *View) error {
+		slot, found := slices.BinarySearch(b.Low, uint32(p-rng<<t.g.LowBits()))
+		if !found {
+			return nil
+		}
+		value, there, err := b.Value(slot)
+		v, ok = game.Value(value), there
+		return b.Damaged(err)
 	})
-	if err != nil {
-		return 0, false, err
-	}
-	slot, ok := slices.BinarySearch(b.Low, uint32(p-rng<<t.g.LowBits()))
-	if !ok {
-		return 0, false, nil
-	}
-	value, ok, err := b.Value(slot)
-	return game.Value(value), ok, b.Damaged(err)
+	return v, ok, err
 }
 
 // canonical returns p or its mirror image: the one that is stored.

@@ -18,7 +18,7 @@ func (t *Table) Parts(wanted func(tier int) bool) (parts []*stored.Part, err err
 		if !wanted(i) {
 			continue
 		}
-		cache := NewCache(verifyCache)
+		cache := NewCache(true, verifyCache)
 		parts = append(parts, &stored.Part{
 			Files:  []stored.File{{Name: tier.name, Tier: i, Counts: tier.counts(), End: tier.Len()}},
 			Len:    tier.Len(),
@@ -35,7 +35,7 @@ func (t *Table) Parts(wanted func(tier int) bool) (parts []*stored.Part, err err
 			Reader: func(ahead int) stored.Reader {
 				r := &partReader{Table: t, tier: i, here: tier.Cursor(ahead)}
 				if i < len(t.tiers)-1 {
-					r.next = t.tiers[i+1].Cached(cache, ahead)
+					r.next = t.tiers[i+1].Cached(ahead, cache)
 				}
 				return r
 			},
@@ -85,8 +85,8 @@ type partReader struct {
 type tierValues struct {
 	rng    uint64
 	low    []uint32
-	there  block.Set
-	values []byte
+	open   block.Set // positions without a value
+	values []byte    // 0 where there is no position
 }
 
 // Load reads a range. An open position counts too, with value 0.
@@ -124,7 +124,7 @@ func (r *partReader) Find(p game.Position) (rng uint64, slot int, v game.Value, 
 	}
 	c := &r.successors[i]
 	slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits()))
-	if !ok || !c.there.Has(slot) {
+	if !ok || c.values[slot] == 0 && !c.open.Has(slot) {
 		return 0, 0, 0, false, nil
 	}
 	return rng, slot, game.Value(c.values[slot]), true, nil
@@ -141,8 +141,7 @@ func (r *partReader) add(rng uint64) error {
 	c.rng, c.low = rng, nil
 	if b != nil {
 		c.low, c.values = b.Low, append(c.values[:0], b.Val...)
-		c.there = append(c.there[:0], b.Done...)
-		c.there.Union(b.Open)
+		c.open = append(c.open[:0], b.Open...)
 	}
 	return nil
 }

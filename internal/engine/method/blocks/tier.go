@@ -182,14 +182,6 @@ func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
 	}
 }
 
-// Sums returns the checksums of the files, see streamfmt.File.
-func (t *Tier) Sums() (sums []uint32) {
-	for _, f := range t.files {
-		sums = append(sums, f.Sum)
-	}
-	return sums
-}
-
 // Number returns the number of the tier.
 func (t *Tier) Number() int { return t.tier }
 
@@ -204,11 +196,11 @@ type TierCursor struct {
 
 	t       *Tier
 	ahead   int
-	cache   *Cache // nil: there is none
+	caches  []*Cache
 	streams [65]*stream
 	random  []*streamfmt.Cursor // by shard, if nothing is read ahead: then their order does not matter
 	far     block.Block
-	cached  block.Block // with memory of the cache
+	scratch []byte // for cache
 }
 
 // A stream reads the blocks that differ from home by one kind of move, see Block.
@@ -220,9 +212,9 @@ type stream struct {
 // Cursor returns a cursor whose streams read ahead the given number of bytes.
 func (t *Tier) Cursor(ahead int) *TierCursor { return &TierCursor{t: t, ahead: ahead} }
 
-// Cached is like Cursor; Block uses a cache.
-func (t *Tier) Cached(c *Cache, ahead int) *TierCursor {
-	return &TierCursor{t: t, ahead: ahead, cache: c}
+// Cached is like Cursor; Block uses caches, and adds to the last one.
+func (t *Tier) Cached(ahead int, caches ...*Cache) *TierCursor {
+	return &TierCursor{t: t, ahead: ahead, caches: caches}
 }
 
 // Load resets b to a range of the tier and reads its records; ok is false if there are
@@ -235,22 +227,19 @@ func (c *TierCursor) Load(b *block.Block, rng uint64) (ok bool, err error) {
 // there are none. As homes ascend, so do the ranges that differ from them by one kind of
 // move; the highest differing bit identifies the kind, and each kind has its own stream.
 // Blocks are cached, because they are needed again, the nearby ones soon. The caller must not write to the block, which is
-// valid until the next call. If Cache.Keep has added it, it has only a tier, a range, and open positions or values.
+// valid until the next call. If it is from a cache, it has only open positions, or only values.
 func (c *TierCursor) Block(home, rng uint64) (*block.Block, error) {
-	if c.cache != nil {
-		if ok, known := c.cache.get(&c.cached, rng); ok {
-			c.cached.Tier, c.cached.LowBits, c.cached.Low = c.t.tier, c.t.g.LowBits(), c.t.g.Low(c.t.tier, rng)
-			return &c.cached, nil
-		} else if known {
-			return nil, nil
+	for _, cache := range c.caches {
+		if cache.get(&c.far, c.t, rng) {
+			return &c.far, nil
 		}
 	}
 	kind := bits.Len64(home ^ rng)
 	if ok, err := c.load(&c.far, kind, rng); !ok || err != nil {
 		return nil, err
 	}
-	if c.cache != nil {
-		c.cache.put(&c.far, kind)
+	if n := len(c.caches); n > 0 {
+		c.scratch = c.caches[n-1].put(&c.far, kind, c.scratch)
 	}
 	return &c.far, nil
 }

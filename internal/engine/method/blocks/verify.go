@@ -38,7 +38,7 @@ func (t *Table) Verify(ctx context.Context, report func(share float64)) (ok bool
 		all += 2 * totals[i]
 	}
 	check := func(name string, tier int) error {
-		err := (&pass{t, name, tier, NewCache(verifyCache)}).check(ctx)
+		err := (&pass{t, name, tier, NewCache(true, verifyCache)}).check(ctx)
 		if done += totals[tier]; err == nil && report != nil {
 			report(float64(done) / float64(all))
 		}
@@ -157,9 +157,9 @@ func (p *pass) messages() *passMessages {
 	m := &passMessages{Puller: Puller{Step: NewStep(p.name, p.stores), Game: p.stores, Tier: p.tier}, pass: p, here: p.tiers[p.tier].Cursor(stored.Ahead)}
 	switch {
 	case p.name == step.Solve:
-		m.From = p.tiers[p.tier+1].Cached(p.cache, stored.Ahead)
+		m.From = p.tiers[p.tier+1].Cached(stored.Ahead, p.cache)
 	case p.tier > 0:
-		m.From = p.tiers[p.tier-1].Cached(p.cache, stored.Ahead)
+		m.From = p.tiers[p.tier-1].Cached(stored.Ahead, p.cache)
 		m.Step = &possibleOfValues{Step: m.Step}
 	}
 	return m
@@ -201,8 +201,8 @@ func (s *possibleOfValues) Map(from, into *block.Block) {
 // positions.
 func fillNonTerminal(b, of *block.Block) {
 	b.Reset(of.Tier, of.Range, of.LowBits, of.Low)
-	for slot := range of.Done.All() {
-		if game.Value(of.Val[slot]).Remoteness() > 0 {
+	for slot, v := range of.Val[:of.Len()] {
+		if game.Value(v).Remoteness() > 0 {
 			b.Open.Add(slot)
 		}
 	}

@@ -98,9 +98,7 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if !ok {
 		return 0, false, nil
 	}
-	t.cells.Lock()
-	defer t.cells.Unlock()
-	rows, err := t.cells.Get(stored.Key{Tier: tier, At: in.First}, func(rows *[]Row) (err error) {
+	err = t.cells.Use(stored.Key{Tier: tier, At: in.First}, func(rows *[]Row) (err error) {
 		var l *Loader
 		select {
 		case l = <-t.loaders:
@@ -113,15 +111,16 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 		default:
 		}
 		return err
+	}, func(rows *[]Row) error {
+		var i int
+		if i, ok = findRow(*rows, p); ok {
+			v = ValueOf((*rows)[i].Word)
+		}
+		return nil
 	})
-	if err != nil {
+	if err != nil || !ok {
 		return 0, false, err
 	}
-	i, ok := findRow(*rows, p)
-	if !ok {
-		return 0, false, nil
-	}
-	v = ValueOf((*rows)[i].Word)
 	if n := v.Remoteness(); t.acyclic && n > game.LastTier(t.g)-tier { // game.Values.Before could exceed MaxRemoteness
 		return 0, false, &stored.Fault{Position: p, Reason: fmt.Sprintf("is %d moves from its end, and only %d tiers follow", n, game.LastTier(t.g)-tier)}
 	}

@@ -293,9 +293,6 @@ func (r *run) options() (o solve.Options, err error) {
 		return o, err
 	}
 	debug.SetMemoryLimit(int64(s.Own)) // the limit of the garbage collector
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(60) // most memory has no pointers: the peak of 5×5 falls by a sixth, for up to 3 % of the CPU time
-	}
 	o.Report = r.bar.Report
 	return o, nil
 }

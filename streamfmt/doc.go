@@ -107,7 +107,7 @@
 //	word    = form 0: the word
 //	          form 1: zigzag(word − key)
 //	          form 2: zigzag(word − the previous word, or the cell's first key)
-//	          form 3: coded.go describes it
+//	          form 3: rowcoded.go describes it
 //
 // As text, a row is a line:
 //

@@ -2,7 +2,7 @@ package block
 
 import "sync"
 
-// A Memory is the memory of blocks, or parts of them, that are dropped together. It is safe for concurrent use.
+// A Memory is the memory of blocks that are dropped together. It is safe for concurrent use.
 type Memory struct {
 	mu          sync.Mutex
 	limit, used int // in bytes
@@ -20,10 +20,14 @@ const (
 // Block returns a block with memory for n slots, without a range; nil if all memory would exceed the limit.
 func (m *Memory) Block(n int) *Block {
 	words, bytes := Words(n), n+1+wordSlots
-	sets, val := m.take(blockSets*words, bytes, blockBytes)
-	if val == nil {
+	size := blockBytes + 8*blockSets*words + bytes
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.used+size > m.limit {
 		return nil
 	}
+	m.used += size
+	sets, val := m.words.take(blockSets*words), m.bytes.take(bytes)
 	set := func(i int) Set { return sets[i*words : i*words : (i+1)*words] }
 	b := &Block{Open: set(0), Done: set(1), Val: val}
 	b.deduced.Open = set(2)
@@ -31,16 +35,6 @@ func (m *Memory) Block(n int) *Block {
 		b.deduced.Known[i] = set(3 + i)
 	}
 	return b
-}
-
-func (m *Memory) take(words, bytes, more int) ([]uint64, []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if more += 8*words + bytes; m.used+more > m.limit {
-		return nil, nil
-	}
-	m.used += more
-	return m.words.take(words), m.bytes.take(bytes)
 }
 
 // Used returns the number of bytes that are in use.

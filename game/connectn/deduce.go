@@ -18,9 +18,9 @@ import (
 //     there is a column whose top piece is in all of them. Otherwise the board cannot be reached.
 //   - If a drop completes a line of the player to move, he wins at once.
 //
-// The squares that a line has in the low columns are an end of it, see layout.ends. For example, let the last two of four columns be the
-// low ones, and X have the bottom squares of the first two, in the range: in all slots in which X has the bottom squares of the
-// others, which are an end, X has the bottom row. Whatever the range, the set of these slots is the same.
+// The squares that a line has in the low columns are an end of it, see layout.ends. For example, let the last two of four
+// columns be the low ones, and X have the bottom squares of the first two, in the range: in all slots in which X has the bottom
+// squares of the others, which are an end, X has the bottom row. Whatever the range, the set of these slots is the same.
 
 var _ game.Deduced = (*Rules)(nil)
 

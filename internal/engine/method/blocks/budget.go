@@ -3,8 +3,10 @@ package blocks
 import (
 	"math"
 
+	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
 const (
@@ -66,3 +68,70 @@ func blockMemory(slots int) int { return slots + slots/4 }
 // chunkMemory is the memory of the packed output for this many slots, plus a block's, with
 // the encoder's memory. A quarter is added because slices grow in steps.
 func chunkMemory(slots, largest int) int { return (slots + largest + 4*largest) / 4 * 5 }
+
+// needs returns the memory needs of the job, and makes receivers and cache.
+func (w *inlineWork) needs() (inline.Needs, error) {
+	g := w.g
+	n := inline.Needs{Shared: g.Tables() + indexMemory(g.Ranges(w.Tier)), Windows: 1}
+	largest := len(g.Low(w.Tier, g.Start()>>g.LowBits())) // a number of slots
+	for _, t := range []*Tier{w.input, w.predecessors} {
+		if t == nil {
+			continue
+		}
+		var to []uint64
+		for e, err := range t.Entries() {
+			if err != nil {
+				return n, err
+			}
+			slots := len(g.Low(t.Number(), e.First))
+			largest = max(largest, slots)
+			if t == w.predecessors {
+				w.receivers.Add(e.First)
+			}
+			if w.Step == step.Possible {
+				to = w.step.Outputs(to[:0], t.Number(), e.First)
+				for _, rng := range to {
+					largest = max(largest, len(g.Low(w.Tier, rng)))
+					w.receivers.Add(rng)
+				}
+			}
+		}
+		n.Shared += 2 * indexMemory(float64(t.Len())) // the table reads it as well
+	}
+	if w.Step == step.Init {
+		w.receivers.Add(g.Start() >> g.LowBits())
+	}
+	n.Shared += w.receivers.Bytes()
+	n.Record = blockMemory(largest)
+	n.Worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
+	n.Chunk = func(slots int) int { return chunkMemory(slots, largest) }
+	if w.input != nil {
+		n.Windows += int(g.KeyBits() - g.LowBits())
+	}
+	w.openCaches(&n)
+	return n, nil
+}
+
+// openCaches makes caches and kept, and adds their memory to n.
+func (w *inlineWork) openCaches(n *inline.Needs) {
+	r, solve := w.runner, w.Step == step.Solve
+	spare := max(0, r.spare(n))
+	read := min(r.memory.Bytes()/readShare, spare)
+	kept := min(r.memory.Bytes()/cacheShare, spare-read)
+	r.pool.limit(kept)
+	n.Shared += read + kept
+	if w.input != nil && r.kept.of(w.input, solve) && solve == (w.deduce != nil) && r.pool.made <= r.pool.most {
+		w.caches[0] = r.kept
+	} else {
+		r.kept.release()
+		r.pool.limit(kept)
+	}
+	w.caches[1] = NewCache(solve, read)
+	if w.Step == step.Possible || solve && w.deduce != nil {
+		w.kept = newCache(solve, &r.pool)
+	}
+	if w.kept != nil && solve { // see messages
+		mover := w.g.TierToMove(w.Tier)
+		w.kept.ended = byte(w.g.Values().Ended(game.NewValue(game.WinFor(mover.Other()), 0), mover))
+	}
+}

@@ -89,8 +89,8 @@ func (c *Cache) put(b *block.Block, bits int, scratch []byte) []byte {
 	return packed
 }
 
-// keep adds a block of a job's output as long as there is memory: the next job reads the lowest ranges first. Its input, whose Cache has memory
-// of the same pool, is dropped in the step Solve when all ranges up to its own have been computed. keep uses scratch as put does.
+// keep adds a block of a job's output as long as there is memory: the next job reads the lowest ranges first. The input of the
+// job has memory of the same pool; in the step Solve, keep drops what no range after its own reads. It uses scratch as put does.
 func (c *Cache) keep(b *block.Block, input *Cache, scratch []byte) []byte {
 	if c == nil || !c.values && b.Open.Empty() {
 		return scratch
@@ -158,8 +158,8 @@ func (c *Cache) release() {
 }
 
 // of reports whether c has blocks of t: with values, as the retrograde job has written them, or, if values is false, with
-// open positions, as the forward job has. The checksums do not show which job has written a file: if all positions of a tier are terminal, both
-// write the same bytes.
+// open positions, as the forward job has. The checksums do not show which job has written a file: if all positions of a tier
+// are terminal, both write the same bytes.
 func (c *Cache) of(t *Tier, values bool) bool {
 	return c != nil && c.values == values && slices.EqualFunc(t.files, c.sums, func(f *streamfmt.File, sum uint32) bool { return f.Sum == sum })
 }

@@ -87,18 +87,6 @@ func (m *Method) Borders(j *runner.Job) (borders []game.Position, err error) {
 	return borders, nil
 }
 
-// Splits divides the input of a job among mappers.
-func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([]step.MapInput, int64, error) {
-	return BlockInputs(j.FS, j.Input[0], m.g, j.InputTier(0), tasks)
-}
-
-// Partitions divides the pairs of a job among reducers.
-func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
-	properties := append(j.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(j.Tier)},
-		step.Property{Name: "parents", Value: j.Predecessors})
-	return Borders(m.g, j.Tier, reducers)[1:], properties, nil
-}
-
 // Ranges returns keys of which some parts of a tier with few ranges are empty, because a partitioner of Hadoop needs different ones.
 func (m *Method) Ranges(tier, parts int) (keys [][]byte, err error) {
 	g := m.g

@@ -1,8 +1,11 @@
 package blocks
 
 import (
+	"strconv"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -100,4 +103,16 @@ func (t *Tier) Split(n int) ([]uint64, error) {
 		add(e.First, 0, uint64(e.Length))
 	}
 	return borders, nil
+}
+
+// Splits divides the input of a job among mappers.
+func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([]step.MapInput, int64, error) {
+	return BlockInputs(j.FS, j.Input[0], m.g, j.InputTier(0), tasks)
+}
+
+// Partitions divides the pairs of a job among reducers.
+func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
+	properties := append(j.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(j.Tier)},
+		step.Property{Name: "parents", Value: j.Predecessors})
+	return Borders(m.g, j.Tier, reducers)[1:], properties, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -351,14 +352,11 @@ func (c *TierCursor) find(kind int, rng uint64) (_ *streamfmt.Cursor, _ streamfm
 	return cursor, e, low, nil
 }
 
-// readAhead is the number of bytes that a cursor reads at a time when it reads all blocks in order.
-const readAhead = 64 << 10
-
 // WriteLines writes the records of ranges i to j-1 to w, as lines. If the tier stores half of the
 // positions, the lines of a range are followed by those of the mirror images that are not
 // stored.
 func (t *Tier) WriteLines(w io.Writer, i, j int) error {
-	c := t.Cursor(readAhead)
+	c := t.Cursor(stored.Ahead)
 	b, width := new(block.Block), streamfmt.KeyWidth(t.g.KeyBits())
 	var buf []byte
 	for ; i < j; i++ {

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -74,7 +75,7 @@ func (w *Writer) appendTier(ctx context.Context, t *Tier, keep func(*block.Block
 		Next:  parallel.Numbers((t.Len() + loadAtOnce - 1) / loadAtOnce),
 		Chunk: w.newChunk,
 		Worker: func() func(int, *Chunk) error {
-			c, b := t.Cursor(readAhead), new(block.Block)
+			c, b := t.Cursor(stored.Ahead), new(block.Block)
 			return func(task int, out *Chunk) error {
 				out.Reset()
 				for i := task * loadAtOnce; i < min((task+1)*loadAtOnce, t.Len()); i++ {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -58,29 +57,6 @@ func (m *Method) MostRecords() float64 { return math.Exp2(float64(m.g.KeyBits())
 // Borders returns the first keys of all parts except the first.
 func (m *Method) Borders(j *runner.Job) ([]game.Position, error) {
 	return bordersOf(j.FS, j.BordersFrom, m.g, j.Reducers)
-}
-
-// Splits divides the input of a job among mappers.
-func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) (maps []step.MapInput, records int64, err error) {
-	rows, err := m.Rows(j)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer CloseAll(rows)
-	for _, s := range rows {
-		records += s.Rows()
-	}
-	return mapInputs(tasks(records), rows...), records, nil
-}
-
-// Partitions divides the pairs of a job among reducers.
-func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
-	borders, err := bordersOf(j.FS, j.BordersFrom, m.g, reducers)
-	if err != nil {
-		return nil, nil, err
-	}
-	borders = slices.Compact(append([]uint64{0}, borders...))[1:] // Hadoop would reject equal ones
-	return borders, j.Properties(runner.LineKeys(m.g, borders)), nil
 }
 
 // Ranges returns an error: the rows of an earlier tier divide those of a tier, and a pass needs an index of the one before it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/parallel"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // A Tier reads all positions of a tier, whether it stores them all or half of them. To read the
@@ -25,9 +26,6 @@ type Tier struct {
 type Loader interface {
 	Load(b *block.Block, rng uint64) (ok bool, err error)
 }
-
-// tierAhead is the number of bytes that Prepare reads ahead.
-const tierAhead = 64 << 10
 
 // NewTier returns a reader of a tier. half is nil if the tier stores all positions. stored are the ranges
 // with stored positions, ascending. open returns a reader of stored positions, with the number of bytes that it reads ahead.
@@ -48,7 +46,7 @@ func (t *Tier) Prepare(ctx context.Context) error {
 		return nil
 	}
 	err := parallel.Each(ctx, runtime.GOMAXPROCS(0), len(t.stored), atOnce, func() func(int) error {
-		from := t.open(tierAhead)
+		from := t.open(stored.Ahead)
 		var b block.Block
 		return func(i int) error {
 			ok, err := from.Load(&b, t.stored[i])

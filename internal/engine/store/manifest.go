@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +29,7 @@ var ErrNewer = errors.New("use the program that wrote it, or name another direct
 // damaged or of another format version, or if it lists a need that this program does not know.
 //
 // A later format must keep the manifest's name, and its number and its needs as the fields format and needs of a
-// JSON object, which may name the program that wrote it in the field program.
+// JSON object.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
@@ -49,9 +48,8 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	m := new(Manifest)
 	err := UnmarshalSummed(name, text, m)
 	var other struct {
-		Format  int
-		Program string
-		Needs   []string
+		Format int
+		Needs  []string
 	}
 	if err != nil && json.Unmarshal(text, &other) == nil {
 		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
@@ -59,13 +57,12 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	if slices.Contains(m.Needs, earlierNeed) {
 		m.Format, m.Needs = FormatVersion-1, nil
 	}
-	by := cmp.Or(other.Program, "a later version of this program")
 	unknown := slices.DeleteFunc(slices.Clone(m.Needs), func(need string) bool { return slices.Contains(known, need) })
 	switch {
 	case len(unknown) > 0:
-		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by %s: %w", dir, strings.Join(unknown, ", "), by, ErrNewer)
+		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by a later version of this program: %w", dir, strings.Join(unknown, ", "), ErrNewer)
 	case m.Format > FormatVersion:
-		return nil, fmt.Errorf("data directory %s: of format version %d, written by %s; this program reads version %d: %w", dir, m.Format, by, FormatVersion, ErrNewer)
+		return nil, fmt.Errorf("data directory %s: of format version %d, written by a later version of this program; this program reads version %d: %w", dir, m.Format, FormatVersion, ErrNewer)
 	case err == nil && m.Format == 0:
 		return nil, fmt.Errorf("%w: %s", &DamageError{name, "damaged: it has no format version"}, overwriteAdvice)
 	case m.Format < FormatVersion && m.Format != 0:

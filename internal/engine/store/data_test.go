@@ -105,17 +105,16 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestOtherFormats checks that a directory of a later format is refused in every mode, with the
-// name of the program that wrote it, and that nothing in it changes; and that of an earlier format,
+// TestOtherFormats checks that a directory of a later format is refused in every mode, and that nothing in it changes; and that of an earlier format,
 // or without one, may be overwritten.
 func TestOtherFormats(t *testing.T) {
 	for _, test := range []struct{ manifest, want string }{
-		{`{"format": 5, "program": "treereduce v1.9"}`, "of format version 5, written by treereduce v1.9; this program reads version 4: use the program that wrote it"},
+		{`{"format": 5, "program": "treereduce v1.9"}`, "of format version 5, written by a later version of this program; this program reads version 4: use the program that wrote it"},
 		{`{"format": 9, "game": ["x"]}`, "of format version 9, written by a later version of this program; this program reads version 4: use"},
 		{summed(t, `{"format": 5, "game": "`+spec+`"}`), "of format version 5, written by a later"},
 		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["lists/9", "blocks/9"]}`), "it needs lists/9, blocks/9, which this program does not know, written by a later version of this program: use"},
 		{summed(t, `{"format": 4, "needs": ["lists/9"], "more": 1}`), "it needs lists/9, which"},
-		{`{"format": 5, "program": "treereduce v1.9", "needs": ["lists/9"]}`, "it needs lists/9, which this program does not know, written by treereduce v1.9: use"},
+		{`{"format": 5, "program": "treereduce v1.9", "needs": ["lists/9"]}`, "it needs lists/9, which this program does not know, written by a later version of this program: use"},
 		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["layers/1"]}`), "of format version 3, this program reads version 4: driver solve --overwrite starts over"},
 		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 4: driver solve --overwrite starts over"},
 		{summed(t, `{"format": 0, "game": "`+spec+`"}`), "damaged: it has no format version: driver solve --overwrite starts over"},

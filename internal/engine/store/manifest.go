@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,47 +12,25 @@ import (
 
 // A Manifest describes a data directory: its format, game, options and needs.
 type Manifest struct {
-	Format   int               `json:"format"`
-	Game     string            `json:"game"`               // the game's spec
-	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; a resumed run keeps them
-	Needs    []string          `json:"needs,omitempty"`    // what a reader must know, in order; see known
-	Clearing bool              `json:"clearing,omitempty"` // an older run is being deleted
+	Format  int               `json:"format"`
+	Game    string            `json:"game"`              // the game's spec
+	Options map[string]string `json:"options,omitempty"` // of the run, by name; a resumed run keeps them
+	Needs   []string          `json:"needs,omitempty"`   // what a reader must know, in order; see known
 }
 
 // overwriteAdvice is for a data directory that cannot be used any more.
 const overwriteAdvice = "driver solve --overwrite starts over"
-
-// ErrClearing is returned by ReadManifest for a directory in which a driver deletes an older run, or died while it
-// did. Each directory of that run is either complete or missing.
-var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
-
-// A clearingError is ErrClearing with the text of another error, because the driver is at work.
-type clearingError struct{ error }
-
-func (clearingError) Is(target error) bool { return target == ErrClearing }
 
 // ErrNewer is returned by ReadManifest and Create for a directory in the format of a later version of
 // this program. In no Mode does Create change anything there.
 var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
 
 // ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
-// damaged or of another format version, if it lists a need that this program does not know, if the table of
-// the run lacks every second tier, as earlier versions could make it, or if an old run was being deleted.
+// damaged or of another format version, or if it lists a need that this program does not know.
 //
 // A later format must keep the manifest's name, and its number and its needs as the fields format and needs of a
-// JSON object, which may name the program that wrote it in the field program.
+// JSON object.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
-	m, err := readManifest(fsys, dir)
-	if errors.Is(err, ErrClearing) {
-		if working, _ := AtWork(fsys, dir); working {
-			err = clearingError{fmt.Errorf("data directory %s: %w: it removes an old run", dir, ErrLocked)}
-		}
-	}
-	return m, err
-}
-
-// readManifest is ReadManifest for a driver that may have the lock itself.
-func readManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
 	if damage := (*DamageError)(nil); errors.As(err, &damage) {
@@ -71,9 +48,8 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	m := new(Manifest)
 	err := UnmarshalSummed(name, text, m)
 	var other struct {
-		Format  int
-		Program string
-		Needs   []string
+		Format int
+		Needs  []string
 	}
 	if err != nil && json.Unmarshal(text, &other) == nil {
 		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
@@ -81,27 +57,24 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	if slices.Contains(m.Needs, earlierNeed) {
 		m.Format, m.Needs = FormatVersion-1, nil
 	}
-	by := cmp.Or(other.Program, "a later version of this program")
 	unknown := slices.DeleteFunc(slices.Clone(m.Needs), func(need string) bool { return slices.Contains(known, need) })
 	switch {
 	case len(unknown) > 0:
-		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by %s: %w", dir, strings.Join(unknown, ", "), by, ErrNewer)
+		return nil, fmt.Errorf("data directory %s: it needs %s, which this program does not know, written by a later version of this program: %w", dir, strings.Join(unknown, ", "), ErrNewer)
 	case m.Format > FormatVersion:
-		return nil, fmt.Errorf("data directory %s: of format version %d, written by %s; this program reads version %d: %w", dir, m.Format, by, FormatVersion, ErrNewer)
+		return nil, fmt.Errorf("data directory %s: of format version %d, written by a later version of this program; this program reads version %d: %w", dir, m.Format, FormatVersion, ErrNewer)
 	case err == nil && m.Format == 0:
 		return nil, fmt.Errorf("%w: %s", &DamageError{name, "damaged: it has no format version"}, overwriteAdvice)
 	case m.Format < FormatVersion && m.Format != 0:
 		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
-	case m.Clearing:
-		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
 	}
 	return m, nil
 }
 
-func (d *Data) writeManifest(clearing bool) error {
-	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, d.needs, clearing})
+func (d *Data) writeManifest() error {
+	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, d.needs})
 	if err != nil {
 		return err
 	}
@@ -134,5 +107,5 @@ func (d *Data) Remember(options map[string]string, needs ...string) error {
 		return nil
 	}
 	d.Options, d.needs = options, all
-	return d.writeManifest(false)
+	return d.writeManifest()
 }

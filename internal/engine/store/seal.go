@@ -59,21 +59,10 @@ func (s *Seal) File(name string) *SealedFile {
 
 // Write seals a directory. It syncs the files, then the seal, then the directory.
 func (s *Seal) Write(fsys FS, dir string) error {
-	text, err := MarshalSummed(s)
-	if err != nil {
-		return err
-	}
 	if err := s.Sync(fsys, dir); err != nil {
 		return err
 	}
-	name := path.Join(dir, Success)
-	if err := WriteFile(fsys, name, text); err != nil {
-		return err
-	}
-	if err := fsys.Sync(name); err != nil {
-		return err
-	}
-	return fsys.Sync(dir)
+	return s.Replace(fsys, dir, Success)
 }
 
 // Sync syncs the files that the seal lists.
@@ -153,6 +142,7 @@ func ReadSealFile(fsys FS, name string) (*Seal, error) {
 	return parseSeal(name, text)
 }
 
+// parseSeal parses the text of a seal. The name is for errors.
 func parseSeal(name string, text []byte) (*Seal, error) {
 	s := new(Seal)
 	if err := UnmarshalSummed(name, text, s); err != nil {

@@ -8,7 +8,6 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
-	"path"
 	"syscall"
 )
 
@@ -76,29 +75,13 @@ func UnmarshalSummed(name string, text []byte, v any) error {
 	return &DamageError{name, fmt.Sprintf("line %d: not what treereduce writes: %v", line, err)}
 }
 
-// The maximum sizes of metadata files, in bytes. A manifest has a game and a few options; a
-// journal has some 400 bytes for each job, of which there are two for each tier; a seal has
-// some 130 for each file of a directory, with at most 100,000 reducers; the index of a pass has
-// some 50 for each run.
-const (
-	maxManifest = 1 << 20
-	maxJournal  = 1 << 26
-	maxSeal     = 1 << 28
-	maxIndex    = 1 << 31
-)
+// maxMetadata is the maximum size of a metadata file, in bytes. A seal has some 130 for each file of a directory, with at
+// most 100,000 reducers; others are smaller.
+const maxMetadata = 1 << 28
 
 // ReadFile reads a metadata file. A file larger than the maximum is a *DamageError and is not
 // read: it might not fit into memory.
 func ReadFile(fsys FS, name string) ([]byte, error) {
-	most := int64(maxSeal)
-	switch path.Base(name) {
-	case ManifestFile:
-		most = maxManifest
-	case JournalFile:
-		most = maxJournal
-	case IndexFile:
-		most = maxIndex
-	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -108,8 +91,8 @@ func ReadFile(fsys FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > most {
-		return nil, &DamageError{name, fmt.Sprintf("damaged: %d bytes, at most %d are possible", info.Size(), most)}
+	if info.Size() > maxMetadata {
+		return nil, &DamageError{name, fmt.Sprintf("damaged: %d bytes, at most %d are possible", info.Size(), maxMetadata)}
 	}
-	return io.ReadAll(io.LimitReader(f, most))
+	return io.ReadAll(io.LimitReader(f, maxMetadata))
 }

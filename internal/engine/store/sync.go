@@ -12,7 +12,7 @@ import (
 // Data.Commit commit in this order:
 //
 //	sync the parts       the seal will describe them
-//	write _SUCCESS, sync it, sync the directory
+//	write _SUCCESS under another name, sync it, rename it, sync the directory
 //	rename the directory, sync its parent
 //
 // Each sync takes milliseconds, which would slow down a job that takes no longer itself, and a

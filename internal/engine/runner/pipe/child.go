@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -27,8 +26,7 @@ const (
 	// orphanWait is for a pipe that an ended process has left open in another process: if
 	// there is no data for this long, the pipe counts as closed.
 	orphanWait = time.Second
-	// quietAfter is how long no data may pass in a job with a user's program until the driver
-	// warns and names the processes that it waits for.
+	// quietAfter is how long no data may pass in a job with a user's program until the driver warns.
 	quietAfter = 10 * time.Second
 	// causeWait is how long to wait for the end of a process, after an error that the death of
 	// that process may have caused.
@@ -43,8 +41,7 @@ type child struct {
 	*exec.Cmd
 	group    *system.Group
 	name     string
-	side     string // "map" or "reduce"; "": a sort
-	own      bool   // a program of the user
+	own      bool // a program of the user
 	messages messages
 	exited   chan struct{} // closed when the process has ended
 	ended    chan struct{} // closed when the process has ended and the fields below are set
@@ -80,9 +77,6 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 		}
 		return fmt.Errorf("%s: %w", c.Path, err)
 	}
-	p.mu.Lock()
-	p.running = append(p.running, c)
-	p.mu.Unlock()
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -97,9 +91,6 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 		<-read
 		c.messages.end()
 		c.err = c.failure(err)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.running = slices.DeleteFunc(p.running, func(r *child) bool { return r == c })
 	}()
 	return nil
 }
@@ -218,9 +209,8 @@ func (i *inlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// watch warns if no data has passed for some time. It names the processes that the job waits
-// for: the mappers or, if these have ended, the sorts and reducers.
-func (p *pipeline) watch(done <-chan struct{}) {
+// watch warns if no data has passed for some time: one of the user's programs may hang.
+func (p *pipeline) watch(programs []string, done <-chan struct{}) {
 	moved, since, warned := int64(-1), time.Now(), false
 	for tick := time.NewTicker(quietAfter / 40); ; {
 		select {
@@ -236,30 +226,9 @@ func (p *pipeline) watch(done <-chan struct{}) {
 		if warned || time.Since(since) < quietAfter {
 			continue
 		}
-		if names := p.waitsFor(); len(names) > 0 {
-			p.Warn(fmt.Sprintf("%s: no byte for %.0f s: waiting for %s", p.Name, time.Since(since).Seconds(), strings.Join(names, ", ")))
-			warned = true
-		}
+		p.Warn(fmt.Sprintf("%s: no byte for %.0f s: does %s hang?", p.Name, time.Since(since).Seconds(), strings.Join(programs, " or ")))
+		warned = true
 	}
-}
-
-// mostNamed is the maximum number of processes named in a warning.
-const mostNamed = 4
-
-// waitsFor returns the processes that the job waits for.
-func (p *pipeline) waitsFor() (names []string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	maps := slices.ContainsFunc(p.running, func(c *child) bool { return c.side == "map" })
-	for _, c := range p.running {
-		if (c.side == "map") == maps {
-			names = append(names, fmt.Sprintf("%s, process %d", c.name, c.Process.Pid))
-		}
-	}
-	if more := len(names) - mostNamed; more > 0 {
-		names = append(names[:mostNamed], fmt.Sprintf("%d more", more))
-	}
-	return names
 }
 
 // cause returns the error of the first of these children that failed, as err is then only a

@@ -76,12 +76,16 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	defer in.Close()
 	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
 		partition: partition, splits: group(in.Pieces, mapsOfCore*runtime.GOMAXPROCS(0)), counted: make(map[[2]string]int64)}
-	_, maps := r.Programs[job.Step+"_map"]
-	_, reduces := r.Programs[job.Step+"_reduce"]
-	if (maps || reduces) && job.Warn != nil {
+	var own []string // the user's programs
+	for _, name := range []string{job.Step + "_map", job.Step + "_reduce"} {
+		if _, ok := r.Programs[name]; ok {
+			own = append(own, name)
+		}
+	}
+	if len(own) > 0 && job.Warn != nil {
 		var watching sync.WaitGroup
 		done := make(chan struct{})
-		watching.Go(func() { p.watch(done) })
+		watching.Go(func() { p.watch(own, done) })
 		defer watching.Wait()
 		defer close(done)
 	}
@@ -123,8 +127,7 @@ type pipeline struct {
 	reduces []*reduce
 
 	moved   atomic.Int64        // bytes read and written by the processes, as far as they pass through the driver
-	mu      sync.Mutex          // guards the fields below
-	running []*child            // running processes
+	mu      sync.Mutex          // guards counted
 	counted map[[2]string]int64 // sums over all tasks, by side and name
 }
 
@@ -159,7 +162,6 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
-	c.side = kind
 	limit := p.budget.Mapper
 	if kind == "reduce" {
 		limit = p.budget.Reducer

@@ -48,10 +48,10 @@ type inlineWork struct {
 	runner       *inlineRunner
 	g            game.Tiered
 	step         Step
-	input        *Tier            // nil in init
-	predecessors *Tier            // for solve only
-	caches       [2]*Cache        // have blocks of input: those that the last job kept, perhaps nil, and those that this one has decoded
-	balanced     *mirror.Balanced // nil: the output has no balanced positions
+	input        *Tier          // nil in init
+	predecessors *Tier          // for solve only
+	caches       [2]*Cache      // have blocks of input: those that the last job kept, perhaps nil, and those that this one has decoded
+	balanced     *mirror.Images // nil: the output has no balanced positions
 
 	deduce block.Deducer // nil: the output is no table with compact blocks
 	form   form          // the form of the output
@@ -179,9 +179,13 @@ func (w *inlineWork) NewWorker() func(rangeTask, *Chunk) error {
 // reducer returns a function that computes blocks of the output, in ascending order of range. The block is nil
 // if a range has no slots; it is valid until the next call.
 func (w *inlineWork) reducer(merger *mirror.Merger) func(rng uint64) (*block.Block, error) {
+	b := new(block.Block)
 	return func(rng uint64) (*block.Block, error) {
-		b, err := merger.Merge(rng)
-		if err == nil && b != nil && w.Step != step.Init { // init does not ask whether the position is terminal
+		ok, err := merger.Merge(b, rng)
+		if err != nil || !ok {
+			return nil, err
+		}
+		if w.Step != step.Init { // init does not ask whether the position is terminal
 			err = w.step.Reduce(b)
 		}
 		return b, err
@@ -221,7 +225,7 @@ func (w *inlineWork) openBalanced(memory int) {
 	for rng := range w.receivers.All() {
 		if kind.Of(g, w.Tier, rng) != nil {
 			place := mirror.Place{Dir: w.Output, Memory: memory, Keep: memory, Blocks: &w.runner.blocks}
-			w.balanced = mirror.NewBalanced(g, w.Tier, kind, place)
+			w.balanced = mirror.NewImages(g, w.Tier, kind, place)
 			return
 		}
 	}

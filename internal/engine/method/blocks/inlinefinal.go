@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
+	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
 // An inlineFinal merges the tiers of a solved game into one text by key. For each range, it merges
@@ -16,8 +17,9 @@ type inlineFinal struct {
 	inline.Text
 	memory inline.Memory
 	g      game.Tiered
-	wholes []*mirror.Tier
-	all    mirror.RangeSet // the ranges of all tiers
+	tiers  []*Tier
+	images []*mirror.Images // by tier; nil if it stores all positions
+	all    mirror.RangeSet  // the ranges of all tiers
 	ranges *mirror.RangeCursor
 	cutter
 	task rangeTask // the last one
@@ -29,25 +31,34 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 	n := inline.Needs{Shared: g.Tables(), Windows: inputs}
 	place := mirror.Place{Dir: f.Output, Memory: r.Left() / finalShare, Keep: r.Left() / keptShare / inputs}
 	for i, dir := range f.Input {
-		stored, err := OpenTier(f.FS, dir, g, f.InputTier(i))
+		t, err := OpenTier(f.FS, dir, g, f.InputTier(i))
 		if err != nil {
 			return err
 		}
-		f.Inputs = append(f.Inputs, stored)
-		ranges, err := stored.Ranges()
+		f.Inputs, f.tiers = append(f.Inputs, t), append(f.tiers, t)
+		stores, err := t.Ranges()
 		if err != nil {
 			return err
 		}
-		t := mirror.NewTier(stored.Half(), f.InputTier(i), place, ranges, func(ahead int) mirror.Loader { return stored.Cursor(ahead) })
-		f.wholes = append(f.wholes, t)
-		if err := t.Prepare(ctx); err != nil {
-			return err
+		ranges := new(mirror.RangeSet)
+		for _, rng := range stores {
+			ranges.Add(rng)
 		}
-		for _, rng := range t.Ranges() {
-			f.all.Add(rng)
+		var images *mirror.Images
+		if half := t.Half(); half != nil {
+			images = mirror.NewImages(half, f.InputTier(i), mirror.Values, place)
 		}
-		n.Shared += 8*len(t.Ranges()) + t.Memory() + indexMemory(float64(stored.Len()))
-		n.Worker += t.Len() * mirror.CursorMemory
+		f.images = append(f.images, images)
+		if images != nil {
+			pass := mirror.Pass{Ranges: ranges, Messages: func() mirror.Messages { return storedPositions{t.Cursor(stored.Ahead)} }}
+			if err := images.Prepare(ctx, pass); err != nil {
+				return err
+			}
+			n.Shared += images.Memory()
+			n.Worker += images.Len() * mirror.CursorMemory
+		}
+		f.all.Union(ranges)
+		n.Shared += indexMemory(float64(t.Len()))
 	}
 	largest, heaviest := 0, 0
 	for rng := range f.all.All() {
@@ -67,11 +78,30 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 }
 
 func (f *inlineFinal) Close(err error) error {
-	for _, t := range f.wholes {
-		err = errors.Join(err, t.Close())
+	for _, images := range f.images {
+		err = errors.Join(err, images.Close())
 	}
 	return err
 }
+
+// storedPositions are the stored positions of a tier, for its Images.
+type storedPositions struct{ *TierCursor }
+
+// Load resets b to a range, with its stored positions.
+func (s storedPositions) Load(b *block.Block, rng uint64) (ok bool, err error) {
+	t := s.t
+	if ok, err = s.TierCursor.Load(b, rng); err != nil || ok || t.half == nil {
+		return ok, err
+	}
+	low := t.half.Halved.Low(t.tier, rng)
+	if low != nil {
+		b.Reset(t.tier, rng, t.half.LowBits(), low)
+	}
+	return low != nil, nil
+}
+
+// Merge does nothing: there are no messages.
+func (s storedPositions) Merge(*block.Block) error { return nil }
 
 // slots returns the most slots that a range has in one tier, and those in all tiers.
 func (f *inlineFinal) slots(rng uint64) (most, all int) {
@@ -113,18 +143,18 @@ func (f *inlineFinal) Next() (_ rangeTask, ok bool, err error) {
 
 // A finalWorker writes the lines of tasks.
 type finalWorker struct {
-	g       game.Tiered
-	cursors []*mirror.Cursor // by tier
-	block   block.Block
-	loaded  uint64    // a range
-	seen    block.Set // its positions, by low part
-	values  []byte    // by low part, where seen
+	g      game.Tiered
+	tiers  []*mirror.Merger
+	block  block.Block
+	loaded uint64    // a range
+	seen   block.Set // its positions, by low part
+	values []byte    // by low part, where seen
 }
 
 func (f *inlineFinal) NewWorker() func(rangeTask, *inline.TextChunk) error {
 	w := &finalWorker{g: f.g, loaded: ^uint64(0), seen: make(block.Set, block.Words(f.lows())), values: make([]byte, f.lows())}
-	for _, t := range f.wholes {
-		w.cursors = append(w.cursors, t.Cursor(f.Plan.Window))
+	for i, t := range f.tiers {
+		w.tiers = append(w.tiers, f.images[i].Merger(storedPositions{t.Cursor(f.Plan.Window)}))
 	}
 	return w.do
 }
@@ -148,8 +178,8 @@ func (w *finalWorker) do(t rangeTask, out *inline.TextChunk) error {
 // load merges the blocks of a range.
 func (w *finalWorker) load(rng uint64) error {
 	clear(w.seen)
-	for _, c := range w.cursors {
-		ok, err := c.Load(&w.block, rng)
+	for _, tier := range w.tiers {
+		ok, err := tier.Merge(&w.block, rng)
 		if err != nil {
 			return err
 		}

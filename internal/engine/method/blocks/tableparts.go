@@ -78,15 +78,7 @@ type partReader struct {
 	here, next *TierCursor // next is nil in the last tier
 	block      block.Block
 	balanced   block.Set
-	successors []tierValues // ranges of the next tier that have been read
-}
-
-// tierValues contains the positions and values of a range.
-type tierValues struct {
-	rng    uint64
-	low    []uint32
-	open   block.Set // positions without a value
-	values []byte    // 0 where there is no position
+	successors []block.Block // ranges of the next tier that have been read; without slots if they have no positions
 }
 
 // Load reads a range. An open position counts too, with value 0.
@@ -115,19 +107,19 @@ func (r *partReader) Find(p game.Position) (rng uint64, slot int, v game.Value, 
 	}
 	p = r.canonical(p)
 	rng = p >> r.g.LowBits()
-	i := slices.IndexFunc(r.successors, func(c tierValues) bool { return c.rng == rng })
+	i := slices.IndexFunc(r.successors, func(b block.Block) bool { return b.Range == rng })
 	if i < 0 {
 		i = len(r.successors)
 		if err := r.add(rng); err != nil {
 			return 0, 0, 0, false, err
 		}
 	}
-	c := &r.successors[i]
-	slot, ok = slices.BinarySearch(c.low, uint32(p-rng<<r.g.LowBits()))
-	if !ok || c.values[slot] == 0 && !c.open.Has(slot) {
+	b := &r.successors[i]
+	slot, ok = slices.BinarySearch(b.Low, uint32(p-rng<<r.g.LowBits()))
+	if !ok || b.Val[slot] == 0 && !b.Open.Has(slot) {
 		return 0, 0, 0, false, nil
 	}
-	return rng, slot, game.Value(c.values[slot]), true, nil
+	return rng, slot, game.Value(b.Val[slot]), true, nil
 }
 
 // add reads a range of the next tier into successors.
@@ -137,11 +129,10 @@ func (r *partReader) add(rng uint64) error {
 		return err
 	}
 	r.successors = slices.Grow(r.successors, 1)[:len(r.successors)+1]
-	c := &r.successors[len(r.successors)-1]
-	c.rng, c.low = rng, nil
-	if b != nil {
-		c.low, c.values = b.Low, append(c.values[:0], b.Val...)
-		c.open = append(c.open[:0], b.Open...)
+	if into := &r.successors[len(r.successors)-1]; b != nil {
+		into.Copy(b)
+	} else {
+		into.Reset(r.tier+1, rng, r.g.LowBits(), nil)
 	}
 	return nil
 }

@@ -71,11 +71,11 @@ func (p *pass) check(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	var balanced *mirror.Balanced
+	var balanced *mirror.Images
 	if p.half != nil && p.tier > 0 {
 		blocks := new(block.Memory)
 		blocks.Reset(verifyBlocks)
-		balanced = mirror.NewBalanced(p.half, p.tier, kindOf(p.name), mirror.Place{Memory: verifyImages, Keep: verifyImages, Dir: p.files.Temporary(), Blocks: blocks})
+		balanced = mirror.NewImages(p.half, p.tier, kindOf(p.name), mirror.Place{Memory: verifyImages, Keep: verifyImages, Dir: p.files.Temporary(), Blocks: blocks})
 		defer func() { err = errors.Join(err, balanced.Close()) }()
 		if err := balanced.Prepare(ctx, mirror.Pass{Ranges: ranges, Messages: func() mirror.Messages { return p.messages() }}); err != nil {
 			return err
@@ -86,13 +86,13 @@ func (p *pass) check(ctx context.Context) (err error) {
 	var total streamfmt.Counts
 	err = parallel.All(ctx, len(all), func() func(int) error {
 		m, possible := p.messages(), NewStep(step.Possible, p.stores)
-		merger := balanced.Merger(m)
+		merger, want := balanced.Merger(m), new(block.Block)
 		return func(i int) error {
-			want, err := merger.Merge(all[i])
+			ok, err := merger.Merge(want, all[i])
 			if err == nil {
 				err = m.read(all[i])
 			}
-			if err != nil || want == nil {
+			if err != nil || !ok {
 				return err
 			}
 			if p.name == step.Solve {

@@ -6,11 +6,7 @@
 // what all bands have of it.
 package mirror
 
-import (
-	"slices"
-
-	"github.com/treereduce/treereduce/game/block"
-)
+import "github.com/treereduce/treereduce/game/block"
 
 // A Kind selects the positions whose images are wanted.
 type Kind int
@@ -43,41 +39,4 @@ func (k Kind) Of(g *Half, tier int, rng uint64) block.Set {
 type rowsKey struct {
 	low  *uint32
 	high uint64
-}
-
-// allRanges returns the ranges that may have positions of a tier, ascending: those with stored positions,
-// and those of their images. half is nil if the tier stores all positions.
-func allRanges(half *Half, tier int, stored []uint64) []uint64 {
-	if half == nil {
-		return stored
-	}
-	type key struct {
-		rowsKey
-		of *uint64 // the first word of the slots
-	}
-	all, known := slices.Clone(stored), make(map[key]bool)
-	var found []bool
-	shift := half.LowBits()
-	for _, rng := range stored {
-		of := Values.Of(half, tier, rng)
-		if of == nil {
-			continue
-		}
-		low := half.Halved.Low(tier, rng)
-		k := key{rowsKey{&low[0], half.Mirror(rng<<shift) >> shift}, &of[0]}
-		if known[k] {
-			continue
-		}
-		known[k] = true
-		images := half.lowImages(low)
-		found = append(found[:0], make([]bool, len(images.ranges))...)
-		for s := range of.All() {
-			if r := images.rangeOf[s]; !found[r] {
-				found[r] = true
-				all = append(all, k.high|images.ranges[r])
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

@@ -3,7 +3,6 @@ package mirror
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -157,7 +156,7 @@ func checkBalanced(t *testing.T, g *Half, tier int, kind Kind, blocks []*block.B
 		}
 	}
 	for _, place := range places(t) {
-		h := NewBalanced(g, tier, kind, place)
+		h := NewImages(g, tier, kind, place)
 		h.place.Memory = cmp.Or(place.Memory, h.place.Memory)
 		m := copied{g, tier, kind, blocks}
 		pass := Pass{Ranges: setOf(ranges), Messages: func() Messages { return m }}
@@ -165,11 +164,9 @@ func checkBalanced(t *testing.T, g *Half, tier int, kind Kind, blocks []*block.B
 		sampler, merger := h.Merger(m), h.Merger(m) // a range is merged twice
 		found := 0
 		for rng := range pass.Ranges.All() {
-			sample := must.Get(sampler.Merge(rng))(t)
-			sampled := new(block.Block)
-			sampled.Copy(sample)
-			sample.Reset(sample.Tier, rng, sample.LowBits, sample.Low) // it belongs to the caller
-			b := must.Get(merger.Merge(rng))(t)
+			sampled, b := new(block.Block), new(block.Block)
+			must.Get(sampler.Merge(sampled, rng))(t)
+			must.Get(merger.Merge(b, rng))(t)
 			if !slices.Equal(sampled.Open, b.Open) || !slices.Equal(sampled.Val, b.Val) {
 				t.Fatalf("range %#x: %v, and as a sample %v", rng, b, sampled)
 			}
@@ -222,26 +219,30 @@ func setOf(ranges []uint64) *RangeSet {
 	return set
 }
 
-// inMemory is a Loader of blocks.
-type inMemory []*block.Block
+// inMemory are stored positions, for the kind Values.
+type inMemory struct{ copied }
 
 func (m inMemory) Load(b *block.Block, rng uint64) (bool, error) {
-	i := slices.IndexFunc(m, func(b *block.Block) bool { return b.Range == rng })
-	if i < 0 {
+	low := m.g.Halved.Low(m.tier, rng)
+	if low == nil {
 		return false, nil
 	}
-	b.Copy(m[i])
+	if from := m.of(rng); from != nil {
+		b.Copy(from)
+	} else {
+		b.Reset(m.tier, rng, m.g.LowBits(), low)
+	}
 	return true, nil
 }
 
 // checkTier reads all positions of a tier that stores half of them.
 func checkTier(t *testing.T, g *Half, tier int, blocks []*block.Block, values map[game.Position]byte) {
 	want := make(map[game.Position]byte)
-	var stored inMemory
+	stored := inMemory{copied{g: g, tier: tier}}
 	for _, b := range blocks {
 		clear(b.Open)
 		if !b.Empty() {
-			stored = append(stored, b)
+			stored.blocks = append(stored.blocks, b)
 		}
 	}
 	for p, v := range values {
@@ -252,27 +253,24 @@ func checkTier(t *testing.T, g *Half, tier int, blocks []*block.Block, values ma
 			}
 		}
 	}
-	ranges := rangesOf(stored)
 	for _, place := range places(t) {
-		all := NewTier(g, tier, place, ranges, func(int) Loader { return stored })
+		all := NewImages(g, tier, Values, place)
 		all.place.Memory = cmp.Or(place.Memory, all.place.Memory)
-		checkWhole(t, g, tier, all, want)
+		pass := Pass{Ranges: setOf(rangesOf(stored.blocks)), Messages: func() Messages { return stored }}
+		must.OK(t, all.Prepare(t.Context(), pass))
+		checkWhole(t, slices.Collect(pass.Ranges.All()), func() *Merger { return all.Merger(stored) }, want)
 		must.OK(t, all.Close())
 		checkEmpty(t, place)
 	}
 }
 
-// checkWhole compares what a Tier reads with the values of all positions.
-func checkWhole(t *testing.T, g *Half, tier int, all *Tier, want map[game.Position]byte) {
-	if !slices.IsSorted(all.Ranges()) {
-		t.Fatalf("the ranges %x do not ascend", all.Ranges())
-	}
-	must.OK(t, all.Prepare(t.Context()))
-	got := make([]map[game.Position]byte, len(all.Ranges()))
+// checkWhole compares what Mergers read with the values of all positions.
+func checkWhole(t *testing.T, ranges []uint64, merger func() *Merger, want map[game.Position]byte) {
+	got := make([]map[game.Position]byte, len(ranges))
 	if err := parallel.Each(t.Context(), 3, len(got), 1, func() func(int) error {
-		c, b := all.Cursor(0), new(block.Block)
+		m, b := merger(), new(block.Block)
 		return func(i int) error {
-			ok, err := c.Load(b, all.Ranges()[i])
+			ok, err := m.Merge(b, ranges[i])
 			if err != nil || !ok {
 				return err
 			}
@@ -290,7 +288,7 @@ func checkWhole(t *testing.T, g *Half, tier int, all *Tier, want map[game.Positi
 		maps.Copy(merged, of)
 	}
 	if !maps.Equal(merged, want) {
-		t.Fatalf("%s, tier %d: %s, want %s", g.Spec(), tier, fmt.Sprint(merged), fmt.Sprint(want))
+		t.Fatalf("%v, want %v", merged, want)
 	}
 }
 
@@ -319,7 +317,7 @@ func TestManyBands(t *testing.T) {
 	}
 	got := make(map[game.Position]byte)
 	cursors, b := s.cursors(), new(block.Block)
-	for _, rng := range allRanges(g, 6, rangesOf(blocks)) {
+	for rng := range s.reached.All() {
 		b.Reset(6, rng, g.LowBits(), g.Halved.Low(6, rng))
 		must.OK(t, mergeAll(cursors, b))
 		for slot := range b.Done.All() {
@@ -386,7 +384,7 @@ func TestPrepareFails(t *testing.T) {
 	rules := must.Get(connectn.New(4, 4, 4))(t)
 	g, failed := HalfOf(rules), errors.New("failed")
 	blocks, _ := randomBlocks(rand.New(rand.NewPCG(1, 1)), g, 4)
-	h := NewBalanced(g, 4, Reached, Place{})
+	h := NewImages(g, 4, Reached, Place{})
 	defer h.Close()
 	m, ranges := failing{copied{g, 4, Reached, blocks}, 0, failed}, rangesOf(blocks)
 	for _, rng := range ranges {

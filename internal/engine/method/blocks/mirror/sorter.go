@@ -40,7 +40,7 @@ type sorter struct {
 	filling collection
 	bands   []*band
 	files   int
-	reached RangeSet // the ranges of images, if the kind is Reached
+	reached RangeSet // the ranges of images, unless the kind is Scores
 }
 
 func newSorter(g *Half, tier int, kind Kind, place Place) *sorter {
@@ -179,7 +179,7 @@ func (s *sorter) sort(t *transposed, c *collection, keep bool) error {
 		t.add(s, of)
 	}
 	slices.SortFunc(t.columns, compareColumns)
-	if s.kind == Reached {
+	if s.kind != Scores {
 		s.mu.Lock()
 		for _, of := range t.columns {
 			s.reached.Add(of.rng)
@@ -206,18 +206,10 @@ func (s *sorter) end() error {
 }
 
 // Len returns the number of bands, after Prepare.
-func (s *sorter) Len() int {
-	if s == nil {
-		return 0
-	}
-	return len(s.bands)
-}
+func (s *sorter) Len() int { return len(s.bands) }
 
 // Memory returns the number of bytes of the images and blocks that are in memory, after Prepare.
 func (s *sorter) Memory() (n int) {
-	if s == nil {
-		return 0
-	}
 	if s.place.Blocks != nil {
 		n = s.place.Blocks.Used()
 	}
@@ -231,9 +223,6 @@ func (s *sorter) Memory() (n int) {
 
 // Close deletes temporary files.
 func (s *sorter) Close() error {
-	if s == nil {
-		return nil
-	}
 	var errs []error
 	for _, b := range s.bands {
 		if b.file != nil {

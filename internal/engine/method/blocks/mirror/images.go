@@ -10,12 +10,16 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/parallel"
 )
 
-// Balanced merges messages and images in the balanced positions of the output tier of a job. The
+// Images merges the mirror images of positions of a tier in its ranges. It is safe for concurrent use.
+//
+// In a job (Reached and Scores), these are the balanced positions of the output tier. The
 // moves to a balanced position from the positions that are not stored are those to its mirror
 // image from stored positions. So the messages to all ranges with balanced positions are merged
 // first, and then each range gets the images of the messages to the others. The messages are
-// stored, so that they are merged once. It is safe for concurrent use.
-type Balanced struct {
+// stored, so that they are merged once.
+//
+// With Values, the images are the positions that are not stored, so that all positions of the tier can be read.
+type Images struct {
 	*sorter
 
 	merged map[uint64]*block.Block // ranges with their messages, if they are in memory; mu guards it during Prepare
@@ -23,8 +27,8 @@ type Balanced struct {
 
 // A Pass describes the pass over the ranges that receive messages.
 type Pass struct {
-	// Ranges are the ranges that receive messages; there may be others. If the kind is Reached, Prepare adds
-	// those with images.
+	// Ranges are the ranges that receive messages, or have stored positions; there may be others. Unless the kind is Scores,
+	// Prepare adds those with images.
 	Ranges   *RangeSet
 	Messages func() Messages     // returns the messages for a goroutine
 	Workers  int                 // the number of goroutines; 0: one for each core
@@ -33,7 +37,8 @@ type Pass struct {
 
 // Messages are the messages to ranges. It is for one goroutine.
 type Messages interface {
-	// Load resets b to a range, without messages; ok is false if the range has no slots.
+	// Load resets b to a range, without messages; ok is false if the range has no slots. If the kind is Values, b gets the
+	// stored positions, and there are no messages.
 	Load(b *block.Block, rng uint64) (ok bool, err error)
 	// Merge merges all messages to the range of b into it.
 	Merge(b *block.Block) error
@@ -42,17 +47,17 @@ type Messages interface {
 // atOnce is the number of ranges that a goroutine takes at a time.
 const atOnce = 16
 
-// NewBalanced returns the Balanced for a tier. kind is Reached or Scores.
-func NewBalanced(g *Half, tier int, kind Kind, place Place) *Balanced {
-	return &Balanced{sorter: newSorter(g, tier, kind, place), merged: make(map[uint64]*block.Block)}
+// NewImages returns the Images of a tier.
+func NewImages(g *Half, tier int, kind Kind, place Place) *Images {
+	return &Images{sorter: newSorter(g, tier, kind, place), merged: make(map[uint64]*block.Block)}
 }
 
-// has reports whether a range may have balanced positions.
-func (h *Balanced) has(rng uint64) bool { return h.kind.Of(h.g, h.tier, rng) != nil }
+// has reports whether a range may have positions whose images are wanted.
+func (h *Images) has(rng uint64) bool { return h.kind.Of(h.g, h.tier, rng) != nil }
 
-// Prepare merges and stores the messages to all ranges with balanced positions, and their images. It must be
+// Prepare stores the images of all ranges, and the messages to them. It must be
 // called once, before a Merger is used.
-func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
+func (h *Images) Prepare(ctx context.Context, pass Pass) error {
 	all := pass.Ranges.Cursor()
 	var mu sync.Mutex // guards all, and is held during Report
 	take := func(ranges []uint64) []uint64 {
@@ -88,7 +93,7 @@ func (h *Balanced) Prepare(ctx context.Context, pass Pass) error {
 }
 
 // store merges and stores the messages to the ranges that take returns, until it returns none.
-func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, messages Messages, band *bandWriter) error {
+func (h *Images) store(ctx context.Context, take func([]uint64) []uint64, messages Messages, band *bandWriter) error {
 	ranges, b := make([]uint64, 0, atOnce), new(block.Block)
 	for ctx.Err() == nil {
 		if ranges = take(ranges); len(ranges) == 0 {
@@ -110,8 +115,8 @@ func (h *Balanced) store(ctx context.Context, take func([]uint64) []uint64, mess
 	return nil
 }
 
-// keep stores the messages that have been merged into b, in memory if there is some left, and their images.
-func (h *Balanced) keep(band *bandWriter, b *block.Block) error {
+// keep stores the images of b, and the messages that have been merged into it, in memory if there is some left.
+func (h *Images) keep(band *bandWriter, b *block.Block) error {
 	if err := h.add(b); err != nil {
 		return err
 	}
@@ -128,7 +133,7 @@ func (h *Balanced) keep(band *bandWriter, b *block.Block) error {
 }
 
 // Close deletes temporary files.
-func (h *Balanced) Close() error {
+func (h *Images) Close() error {
 	if h == nil {
 		return nil
 	}
@@ -136,33 +141,29 @@ func (h *Balanced) Close() error {
 }
 
 // Merger returns a Merger for one goroutine.
-func (h *Balanced) Merger(m Messages) *Merger {
-	return &Merger{h: h, messages: m, own: new(block.Block)}
-}
+func (h *Images) Merger(m Messages) *Merger { return &Merger{h: h, messages: m} }
 
 // A Merger merges messages and images in ranges. It is fastest if ranges ascend.
 type Merger struct {
-	h        *Balanced
+	h        *Images
 	messages Messages
 	bands    []bandCursor
-	own      *block.Block
 }
 
-// Merge returns a range with the messages and the images to it; nil if the range has no slots. The block
-// belongs to the caller until the next call. If there is no Balanced, and for ranges without balanced positions,
-// there are only messages.
-func (m *Merger) Merge(rng uint64) (*block.Block, error) {
+// Merge resets b to a range, with the messages and the images to it; ok is false if the range has no slots. If there are no
+// Images, and in a job for ranges without balanced positions, there are only messages.
+func (m *Merger) Merge(b *block.Block, rng uint64) (ok bool, err error) {
 	if m.h != nil && m.h.merged[rng] != nil {
-		m.own.Copy(m.h.merged[rng])
-		return m.own, m.images(m.own)
+		b.Copy(m.h.merged[rng])
+		return true, m.images(b)
 	}
-	if ok, err := m.messages.Load(m.own, rng); err != nil || !ok {
-		return nil, err
+	if ok, err = m.messages.Load(b, rng); err != nil || !ok {
+		return false, err
 	}
-	if m.h == nil || !m.h.has(rng) {
-		return m.own, m.messages.Merge(m.own)
+	if m.h == nil || m.h.kind != Values && !m.h.has(rng) {
+		return true, m.messages.Merge(b)
 	}
-	return m.own, m.images(m.own)
+	return true, m.images(b)
 }
 
 // images merges the images in the range of a block into it.

@@ -8,6 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // bordersOf cuts a list into n partitions, and returns the first key of each except the
@@ -18,25 +19,25 @@ func bordersOf(fsys store.FS, like string, g game.Game, n int) (borders []game.P
 	if n < 2 {
 		return nil, nil
 	}
-	spans, err := spansOf(fsys, like, g)
+	cells, err := cellsOf(fsys, like, g)
 	if err != nil {
 		return nil, err
 	}
-	if len(spans) == 0 {
-		spans = []span{{last: math.MaxUint64 >> (64 - g.KeyBits()), weight: 1}}
+	if len(cells) == 0 {
+		cells = []streamfmt.Cell{{Last: math.MaxUint64 >> (64 - g.KeyBits()), Records: 1}}
 	}
 	var all, before uint64
-	for _, s := range spans {
-		all += s.weight
+	for _, c := range cells {
+		all += uint64(c.Records)
 	}
 	at := 0
 	for i := 1; i < n; i++ {
-		border := portion(all, i, n)
-		for at+1 < len(spans) && before+spans[at].weight <= border {
-			before += spans[at].weight
+		border := all * uint64(i) / uint64(n)
+		for at+1 < len(cells) && before+uint64(cells[at].Records) <= border {
+			before += uint64(cells[at].Records)
 			at++
 		}
-		key := spans[at].key(border - before)
+		key := keyWithin(&cells[at], border-before)
 		if i > 1 {
 			key = max(key, borders[i-2]+1)
 		}
@@ -45,22 +46,16 @@ func bordersOf(fsys store.FS, like string, g game.Game, n int) (borders []game.P
 	return borders, nil
 }
 
-// A span is an interval of keys; its weight is its number of rows.
-type span struct {
-	first, last uint64
-	weight      uint64
+// keyWithin returns the key below which the given number of rows of a cell lie, if they are evenly distributed.
+func keyWithin(c *streamfmt.Cell, before uint64) uint64 {
+	rows := uint64(c.Records)
+	high, low := bits.Mul64(c.Last-c.First, min(before, rows))
+	q, _ := bits.Div64(high, low, rows)
+	return c.First + q
 }
 
-// key returns the key below which the given part of the weight lies, if the weight is
-// evenly distributed.
-func (s *span) key(before uint64) uint64 {
-	high, low := bits.Mul64(s.last-s.first, min(before, s.weight))
-	q, _ := bits.Div64(high, low, s.weight)
-	return s.first + q
-}
-
-// spansOf returns the spans of the shards of a directory, or of a packed file or its shards.
-func spansOf(fsys store.FS, like string, g game.Game) (spans []span, err error) {
+// cellsOf returns the cells of the shards of a directory, or of a packed file or its shards.
+func cellsOf(fsys store.FS, like string, g game.Game) (cells []streamfmt.Cell, err error) {
 	if like == "" {
 		return nil, nil
 	}
@@ -68,17 +63,10 @@ func spansOf(fsys store.FS, like string, g game.Game) (spans []span, err error) 
 	for _, f := range files {
 		err = cmp.Or(err, f.eachStage(func(_ step.Stage, s *Source) error {
 			for c := range s.cells() {
-				spans = append(spans, span{c.First, c.Last, uint64(c.Records)})
+				cells = append(cells, *c)
 			}
 			return nil
 		}))
 	}
-	return spans, err
-}
-
-// portion returns of·i/n, rounded down, without overflow; i is at most n.
-func portion(of uint64, i, n int) uint64 {
-	high, low := bits.Mul64(of, uint64(i))
-	q, _ := bits.Div64(high, low, uint64(n))
-	return q
+	return cells, err
 }

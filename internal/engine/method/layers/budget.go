@@ -32,7 +32,7 @@ const (
 
 // The limits for the rows of an interval, and of an outbox, of a worker. Fewer rows are slow: a
 // interval also reads rows of neighbouring intervals, and an outbox that is flushed often writes
-// many short runs. More rows do not fit into the processor's caches.
+// many short stretches. More rows do not fit into the processor's caches.
 const (
 	leastRows = 1 << 12
 	mostRows  = 1 << 20

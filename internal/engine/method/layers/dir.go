@@ -25,16 +25,16 @@ type file struct {
 	name string // including its path
 	seal *store.SealedFile
 	g    game.Game
-	sent bool // it has rows of several stages, in runs, as an outbox writes them; otherwise sorted ones of a tier
+	sent bool // it has rows of several stages, in stretches, as an outbox writes them; otherwise sorted ones of a tier
 
-	pack   *streamfmt.File // nil before the file is first opened
-	isOpen bool
-	cells  []streamfmt.Cell // for a Source
-	runs   []run            // see run
+	pack      *streamfmt.File // nil before the file is first opened
+	isOpen    bool
+	cells     []streamfmt.Cell // for a Source
+	stretches []stretch
 }
 
-// A run is consecutive cells of a file whose keys ascend; an outbox emits such runs.
-type run struct{ from, to int }
+// A stretch is consecutive cells of a file whose keys ascend; an outbox emits such stretches.
+type stretch struct{ from, to int }
 
 // filesOf returns the files with a prefix in the directory of a job of a game, or those of a tier of the table. If one does
 // not match its seal or belongs to another game, the error is a *store.DamageError.
@@ -51,7 +51,7 @@ func filesOf(fsys store.FS, name, prefix string, g game.Game) (files []*file, er
 	return files, err
 }
 
-// locate finds the cells of a stage in the open file, and their runs. The keys of a sorted file come after those of the one
+// locate finds the cells of a stage in the open file, and their stretches. The keys of a sorted file come after those of the one
 // before, if there is one.
 func (f *file) locate(at step.Stage, kind Kind, before *file) error {
 	only := int(at)
@@ -65,11 +65,11 @@ func (f *file) locate(at step.Stage, kind Kind, before *file) error {
 	if err != nil {
 		return err
 	}
-	f.runs = nil
+	f.stretches = nil
 	from, twice := 0, false // whether a key may be there twice that must not
 	for i := 1; i <= len(f.cells); i++ {
 		if i == len(f.cells) || f.cells[i].First < f.cells[i-1].Last {
-			f.runs = append(f.runs, run{from, i})
+			f.stretches = append(f.stretches, stretch{from, i})
 			from = i
 		} else if f.cells[i].First == f.cells[i-1].Last {
 			twice = twice || kind == Values || kind == States
@@ -77,7 +77,7 @@ func (f *file) locate(at step.Stage, kind Kind, before *file) error {
 	}
 	switch {
 	case f.sent || len(f.cells) == 0:
-	case len(f.runs) > 1 || twice:
+	case len(f.stretches) > 1 || twice:
 		return &store.DamageError{Name: f.name, Reason: "its keys do not ascend"}
 	case before != nil && f.cells[0].First <= before.cells[len(before.cells)-1].Last:
 		return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the previous shard"}
@@ -88,9 +88,9 @@ func (f *file) locate(at step.Stage, kind Kind, before *file) error {
 // touching yields the numbers of the cells that may contain keys of an interval, ascending.
 func (f *file) touching(in Interval) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for _, r := range f.runs {
-			at := r.from + sort.Search(r.to-r.from, func(i int) bool { return f.cells[r.from+i].Last >= in.First })
-			for ; at < r.to && f.cells[at].First <= in.Last; at++ {
+		for _, s := range f.stretches {
+			at := s.from + sort.Search(s.to-s.from, func(i int) bool { return f.cells[s.from+i].Last >= in.First })
+			for ; at < s.to && f.cells[at].First <= in.Last; at++ {
 				if !yield(at) {
 					return
 				}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"slices"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
@@ -180,15 +179,14 @@ type reducer struct {
 	out   chunk
 	cuts  []Interval // the rest of the partition; a batch ends where one of them does
 
-	held  Rows     // received, and not yet in a batch
-	keys  []uint64 // the key of each line since the last flush
-	first int64    // the number of the first of these lines
+	held Rows   // received, and not yet in a batch
+	last uint64 // the key of the last line
 }
 
 // reduceRows reads rows in batches, adds the stored states, and passes them to the kernel of the step.
 func (f *filter) reduceRows(name string, in io.Reader) error {
 	at, writes := step.At(f.o.Tier, f.o.Pass), WritesOf(name, f.g, f.o.Tier)
-	r := &reducer{filter: f, first: 1}
+	r := &reducer{filter: f}
 	stored, err := openStored(f.o.FS, f.o.Edges, f.o.Runs, f.o.Absorb, f.g, f.o.Tier)
 	if err != nil {
 		return err
@@ -236,24 +234,26 @@ func (r *reducer) place(first, last uint64) (want string) {
 // readLines reads rows as lines.
 func (r *reducer) readLines(name string, in io.Reader) error {
 	return r.each(in, reads(name, game.Loops(r.g, r.o.Tier)), func(row Row, kind Kind) (string, error) {
-		n := len(r.keys)
 		switch want := r.place(row.Key, row.Key); {
 		case name == step.Init && row.Key != Start(r.g)[0].Key:
 			return "the initial position", nil
-		case n > 0 && row.Key < r.keys[n-1]:
+		case row.Key < r.last:
 			return step.WantSorted, nil
 		case want != "":
 			return want, nil
-		case n >= r.limit && row.Key > r.keys[n-1]:
+		case r.rowsHeld() >= r.limit && row.Key > r.last:
 			if err := r.flush(row.Key - 1); err != nil {
 				return "", err
 			}
 		}
 		of := r.held.of(kind)
-		r.keys, *of = append(r.keys, row.Key), append(*of, row)
+		r.last, *of = row.Key, append(*of, row)
 		return "", nil
 	})
 }
+
+// rowsHeld returns the number of rows in held.
+func (r *reducer) rowsHeld() int { return len(r.held.Predecessors) + len(r.held.Messages) }
 
 // flush passes all rows with keys up to last to the kernel, and writes what it makes of them.
 func (r *reducer) flush(last uint64) error {
@@ -269,7 +269,7 @@ func (r *reducer) flush(last uint64) error {
 		}
 		r.rows.Predecessors, r.rows.Messages = upTo(&rest.Predecessors, in.Last), upTo(&rest.Messages, in.Last)
 		if err := r.do(in, &r.out); err != nil {
-			return r.located(err)
+			return fmt.Errorf("%s: %w", r.o.Source, err)
 		}
 		if err := r.shard.Append(&r.out); err != nil {
 			return err
@@ -282,31 +282,7 @@ func (r *reducer) flush(last uint64) error {
 	}
 	r.held.Predecessors = append(r.held.Predecessors[:0], rest.Predecessors...)
 	r.held.Messages = append(r.held.Messages[:0], rest.Messages...)
-	r.first += int64(len(r.keys))
-	r.keys = r.keys[:0]
 	return nil
-}
-
-// upTo removes the rows with keys up to last from the beginning of sorted rows, and returns them.
-func upTo(rows *[]Row, last uint64) (of []Row) {
-	n := sort.Search(len(*rows), func(i int) bool { return (*rows)[i].Key > last })
-	of, *rows = (*rows)[:n:n], (*rows)[n:]
-	return of
-}
-
-// located adds the line number to an error of a kernel. An error about a position gets the
-// number of the first line of that position in the batch. Lines are sorted by key, but
-// lines with the same key may come in any order.
-func (r *reducer) located(err error) error {
-	var wrong *PositionError
-	if !errors.As(err, &wrong) {
-		return err
-	}
-	place := r.o.Source
-	if i, found := slices.BinarySearch(r.keys, wrong.Key); found && !r.pairs {
-		place = fmt.Sprintf("%s:%d", place, r.first+int64(i))
-	}
-	return fmt.Errorf("%s: position %s: %s", place, streamfmt.AppendKey(nil, wrong.Key, r.Width), wrong.Reason)
 }
 
 // writeSentLines writes the messages of a reducer, if there are any, as lines.

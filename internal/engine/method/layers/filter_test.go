@@ -152,6 +152,7 @@ func TestWrongLines(t *testing.T) {
 		p := must.Get(g.Parse(board))(t)
 		return string(streamfmt.AppendKey(nil, p, width))
 	}
+	named := func(key string) string { return "0x" + strings.TrimLeft(key, "0") }
 	start, x, o, won := key("../.."), key("X./.."), key("XO/.."), key("XO/X.")
 	other := key(".X/..")
 	digits := fmt.Sprintf("of %d hexadecimal digits", width)
@@ -177,12 +178,12 @@ func TestWrongLines(t *testing.T) {
 		{"an order", "reduce", step.Possible, 1, other + "\tp" + start + "\n" + x + "\tp" + start + "\n", "x:2: expected keys in ascending order (LC_ALL=C sort)"},
 		{"another start", "reduce", step.Init, 0, x + "\tp" + start + "\n", "x:1: expected a position of tier 0 (this one is of tier 1)"},
 		{"no tier", "reduce", step.Possible, -1, "", "possible: the tier of the job must be given"},
-		{"successors missing", "reduce", step.Solve, 1, x + "\tm6\n" + x + "\tp" + start + "\n", "x:1: position " + x + ": it has 3 successors, but received messages for 1: messages are missing"},
-		{"successors twice", "reduce", step.Solve, 1, x + "\tm6x4\n" + x + "\tp" + start + "\n", "x:1: position " + x + ": it has 3 successors, but received messages for 4: duplicate messages"},
-		{"a message of a terminal position", "reduce", step.Solve, 2, o + "\tm2\n" + o + "\tp" + x + "\n", "x:1: position " + o + ": it has 0 successors, but received messages for 1: duplicate messages"},
-		{"unknown recipient", "reduce", step.Solve, 2, o + "\tm6x2\n", "x:1: position " + o + ": received a message, but no list of predecessors contains the position"},
+		{"successors missing", "reduce", step.Solve, 1, x + "\tm6\n" + x + "\tp" + start + "\n", "x: position " + named(x) + ": it has 3 successors, but received messages for 1: messages are missing"},
+		{"successors twice", "reduce", step.Solve, 1, x + "\tm6x4\n" + x + "\tp" + start + "\n", "x: position " + named(x) + ": it has 3 successors, but received messages for 4: duplicate messages"},
+		{"a message of a terminal position", "reduce", step.Solve, 2, o + "\tm2\n" + o + "\tp" + x + "\n", "x: position " + named(o) + ": it has 0 successors, but received messages for 1: duplicate messages"},
+		{"unknown recipient", "reduce", step.Solve, 2, o + "\tm6x2\n", "x: position " + named(o) + ": received a message, but no list of predecessors contains the position"},
 		{"unknown recipient before another", "reduce", step.Solve, 1, sorted(x + "\tm6\n" + other + "\tp" + start + "\n"), ": received a message, but no list of predecessors contains the position"},
-		{"a message to a finished position", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x:1: position " + won + ": received a message, but the position is terminal"},
+		{"a message to a finished position", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x: position " + named(won) + ": received a message, but the position is terminal"},
 		{"two values", "reduce", step.Final, -1, o + "\t6\n" + o + "\t10\n", "x:2: expected the value 6 that another line gave this key"},
 		{"final's order", "reduce", step.Final, -1, other + "\t14\n" + x + "\t14\n", "x:2: expected keys in ascending order"},
 		{"an unknown step", "map", "create", 1, "", `unknown step "create"`},
@@ -200,31 +201,6 @@ func TestWrongLines(t *testing.T) {
 		_, err := do(c.step, strings.NewReader(c.in), io.Discard, step.Options{Source: "x", Tier: c.tier, Create: make(outbox).create, Combine: true})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.what, err, c.want)
-		}
-	}
-}
-
-// TestLaterLine checks the line number of an error about a position that follows other
-// positions, whether or not these have already been reduced.
-func TestLaterLine(t *testing.T) {
-	g := tiny(t, 2, 2, 2)
-	var in []byte
-	var rows []layers.Row
-	for _, m := range g.Moves(nil, g.Start()) {
-		rows = append(rows, layers.Row{Key: m.To, Word: g.Start()})
-	}
-	layers.SortRows(rows)
-	width := streamfmt.KeyWidth(g.KeyBits())
-	for i, row := range rows {
-		in = streamfmt.AppendRow(in, layers.Row{Key: row.Key, Word: layers.Message(2, 3-i/2)}, layers.Messages, width)
-		in = streamfmt.AppendRow(in, row, layers.Predecessors, width)
-	}
-	for _, held := range []int{1, 3, 100} {
-		o := step.Options{Source: "x", Tier: 1, Memory: held * layers.RowMemory, Create: make(outbox).create}
-		_, err := layers.New(g).Reduce(step.Solve, strings.NewReader(string(in)), io.Discard, o)
-		want := fmt.Sprintf("x:5: position %s: it has 3 successors, but received messages for 2: messages are missing", streamfmt.AppendKey(nil, rows[2].Key, width))
-		if err == nil || err.Error() != want {
-			t.Errorf("%d rows at a time: %v, want %q", held, err, want)
 		}
 	}
 }

@@ -9,20 +9,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
 
-// A PositionError describes an error in the rows of a position.
-type PositionError struct {
-	Game   game.Game
-	Key    uint64
-	Reason string
-}
-
-func (e *PositionError) Error() string {
-	return fmt.Sprintf("position %s: %s", game.Key(e.Game, e.Key), e.Reason)
-}
-
 // A Kernel does the work of a job on its intervals. It is used by one goroutine.
 type Kernel interface {
-	// Do processes the rows of an interval. A violation of the rules is a *PositionError.
+	// Do processes the rows of an interval. An error names the position.
 	Do(r *Rows) error
 	// Counted returns the counts so far.
 	Counted() step.Counters
@@ -157,9 +146,9 @@ func (k *kernel) answer(p game.Position) (State, error) {
 	}
 	k.expand(p)
 	if n := len(k.next); n == 0 {
-		return 0, &PositionError{k.g, p, "it is not terminal, and has no moves"}
+		return 0, k.errorf(p, "it is not terminal, and has no moves")
 	} else if n > game.MaxMoves {
-		return 0, &PositionError{k.g, p, fmt.Sprintf("it has %d successors, at most %d are provided for", n, game.MaxMoves)}
+		return 0, k.errorf(p, "it has %d successors, at most %d are provided for", n, game.MaxMoves)
 	}
 	inner, outer, known := 0, 0, State(0)
 	for _, s := range k.next {
@@ -237,13 +226,18 @@ func (k *kernel) withKnown(bits State, v game.Value, mover game.Player) State {
 	return bits&^(3<<lostShift) | State(max(bits.lost(), v.Remoteness()+1))<<lostShift
 }
 
+// errorf returns an error in the rows of a position.
+func (k *kernel) errorf(p game.Position, format string, args ...any) error {
+	return fmt.Errorf("position %s: %s", game.Key(k.g, p), fmt.Sprintf(format, args...))
+}
+
 // errTier returns the error of a move to a tier to which none may lead.
 func (k *kernel) errTier(p, successor game.Position, tier int) error {
 	want := "one of the tiers after it"
 	if k.loops {
 		want = "this tier or one after it"
 	}
-	return &PositionError{k.g, p, fmt.Sprintf("a move leads from tier %d to %s of tier %d, expected %s, up to %d", k.tier, game.Key(k.g, successor), tier, want, k.last)}
+	return k.errorf(p, "a move leads from tier %d to %s of tier %d, expected %s, up to %d", k.tier, game.Key(k.g, successor), tier, want, k.last)
 }
 
 func (k *kernel) Counted() step.Counters { return k.Counters }
@@ -281,7 +275,7 @@ func (k *possible) send(p game.Position) error {
 		}
 		if tier == k.tier {
 			if k.pass == game.MaxRemoteness {
-				return &PositionError{k.g, p, fmt.Sprintf("it is reached after %d moves in its tier, and has another one there: at most %d are provided for", k.pass, game.MaxRemoteness)}
+				return k.errorf(p, "it is reached after %d moves in its tier, and has another one there: at most %d are provided for", k.pass, game.MaxRemoteness)
 			}
 			to = step.At(k.tier, k.pass+1)
 		}
@@ -320,16 +314,16 @@ func (k *decide) Do(r *Rows) error {
 		if err != nil {
 			return err
 		}
-		early, from, received := below(&messages, p), take(&predecessors, p), take(&messages, p)
+		early, from, received := below(&messages, p), upTo(&predecessors, p), upTo(&messages, p)
 		switch {
-		case len(predecessors) > 0 && predecessors[0].Key < p:
-			err = k.errUnstored(predecessors[0].Key)
+		case len(from) > 0 && from[0].Key < p:
+			err = k.errUnstored(from[0].Key)
 		case len(early) > 0 && k.reversible == nil:
 			err = k.errUnknownRecipient(early[0].Key)
 		case k.name == step.Solve && len(from) == 0:
-			err = &PositionError{k.g, p, "a state is stored, but no list of predecessors contains the position"}
+			err = k.errorf(p, "a state is stored, but no list of predecessors contains the position")
 		case state.Value() != 0 && len(received) > 0 && k.reversible == nil:
-			err = &PositionError{k.g, p, "received a message, but the position is terminal"}
+			err = k.errorf(p, "received a message, but the position is terminal")
 		case state.Value() == 0 && k.name != step.Values:
 			state, err = k.receive(p, state, received)
 		}
@@ -389,7 +383,7 @@ func (k *decide) receive(p game.Position, state State, messages []Row) (State, e
 	for _, m := range messages {
 		v, times := ValueOf(m.Word), TimesOf(m.Word)
 		if !k.isMessage(v, times) {
-			return 0, &PositionError{k.g, p, fmt.Sprintf("a message has the value %d, expected that of a successor", v)}
+			return 0, k.errorf(p, "a message has the value %d, expected that of a successor", v)
 		}
 		plies := v.Remoteness() + 1
 		received += times
@@ -445,10 +439,10 @@ func below(rows *[]Row, key uint64) (of []Row) {
 	return of
 }
 
-// take removes the rows of a key from the beginning of rows, and returns them.
-func take(rows *[]Row, key uint64) (of []Row) {
+// upTo removes the rows with keys up to last from the beginning of rows, and returns them.
+func upTo(rows *[]Row, last uint64) (of []Row) {
 	n := 0
-	for n < len(*rows) && (*rows)[n].Key == key {
+	for n < len(*rows) && (*rows)[n].Key <= last {
 		n++
 	}
 	of, *rows = (*rows)[:n], (*rows)[n:]
@@ -459,19 +453,19 @@ func take(rows *[]Row, key uint64) (of []Row) {
 func (k *kernel) stored(row Row) (State, error) {
 	state := State(row.Word)
 	if !state.valid() {
-		return 0, &PositionError{k.g, row.Key, "the stored state is none"}
+		return 0, k.errorf(row.Key, "the stored state is none")
 	}
 	return state, nil
 }
 
 // errUnstored returns the error of predecessors of a position without a state.
 func (k *kernel) errUnstored(p game.Position) error {
-	return &PositionError{k.g, p, "no state is stored for this position"}
+	return k.errorf(p, "no state is stored for this position")
 }
 
 // errUnknownRecipient returns the error of a message to a position that is not in the tier.
 func (k *kernel) errUnknownRecipient(p game.Position) error {
-	return &PositionError{k.g, p, "received a message, but no list of predecessors contains the position"}
+	return k.errorf(p, "received a message, but no list of predecessors contains the position")
 }
 
 // errCount returns the error of a position that has received messages of a wrong number of successors.
@@ -480,7 +474,7 @@ func (k *kernel) errCount(p game.Position, successors, received int) error {
 	if received > successors {
 		why = "duplicate messages"
 	}
-	return &PositionError{k.g, p, fmt.Sprintf("it has %d successors, but received messages for %d: %s", successors, received, why)}
+	return k.errorf(p, "it has %d successors, but received messages for %d: %s", successors, received, why)
 }
 
 // sendBack sends the value of a position to its predecessors, in its tier if inner is set, otherwise in earlier ones: those in
@@ -525,11 +519,11 @@ func (k *kernel) sendTo(p, predecessor game.Position, v game.Value, inner bool) 
 			to = step.At(tier, step.TiesPass+v.Remoteness()+1)
 		}
 		if v.Remoteness() >= game.MaxRemoteness {
-			return &PositionError{k.g, p, fmt.Sprintf("it is decided in %d plies, at most %d are provided for", v.Remoteness(), game.MaxRemoteness-1)}
+			return k.errorf(p, "it is decided in %d plies, at most %d are provided for", v.Remoteness(), game.MaxRemoteness-1)
 		}
 		k.Inner++
 	case tier < 0 || tier >= k.tier:
-		return &PositionError{k.g, p, fmt.Sprintf("its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, predecessor), tier, k.tier)}
+		return k.errorf(p, "its predecessor %s is of tier %d, expected one before tier %d", game.Key(k.g, predecessor), tier, k.tier)
 	case inner:
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -18,13 +19,13 @@ import (
 // A createFunc creates a file in the directory of a job.
 type createFunc func(name string) (io.WriteCloser, error)
 
-// WriteLines writes the shards and the messages of a job's directory, which need not be sealed, as lines beside them: a
-// file for each shard, and one for each stage to which a reducer sends.
-func WriteLines(fsys store.FS, dir string, g game.Game, create createFunc) error {
-	entries, err := fsys.ReadDir(dir)
+// WriteLines writes the shards and the messages of a job, whose directory need not be sealed, as lines beside them: a file for
+// each shard, and one for each stage to which a reducer sends.
+func (m *Method) WriteLines(j *runner.Job) error {
+	entries, err := j.FS.ReadDir(j.Output)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), store.PartPrefix) || strings.HasPrefix(e.Name(), store.OutboxPrefix) {
-			err = cmp.Or(err, (&file{fsys: fsys, name: path.Join(dir, e.Name()), g: g, sent: true}).writeLines(create))
+			err = cmp.Or(err, (&file{fsys: j.FS, name: path.Join(j.Output, e.Name()), g: m.g, sent: true}).writeLines(j.Create))
 		}
 	}
 	return err

@@ -172,11 +172,6 @@ func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string
 	}))
 }
 
-// WriteLines writes the records of a job as lines, too.
-func (m *Method) WriteLines(j *runner.Job) error {
-	return WriteLines(j.FS, j.Output, m.g, j.Create)
-}
-
 // WriteTable writes a shard of the table from parts.
 func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
 	out, err := create()

@@ -100,12 +100,12 @@ func (r *reducer) readPairs(in io.Reader) error {
 			return nil
 		case err != nil:
 			return err
-		case first > 0 && len(r.held.Predecessors)+len(r.held.Messages) >= enough:
+		case first > 0 && r.rowsHeld() >= enough:
 			if err := r.flush(first - 1); err != nil {
 				return err
 			}
 			// The pairs of many mappers may overlap: a row is sorted a few times only.
-			enough = max(r.limit/2, 2*(len(r.held.Predecessors)+len(r.held.Messages)))
+			enough = max(r.limit/2, 2*r.rowsHeld())
 		}
 		list, err := streamfmt.OpenFile(bytes.NewReader(packed), int64(len(packed)), r.o.Source)
 		if err != nil {

@@ -1,8 +1,6 @@
 package layers
 
 import (
-	"fmt"
-
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/step"
 )
@@ -54,7 +52,7 @@ func (k *pass) Do(r *Rows) error {
 	known := r.Known
 	for messages := r.Messages; len(messages) > 0; {
 		p := messages[0].Key
-		received := take(&messages, p)
+		received := upTo(&messages, p)
 		for _, m := range received {
 			k.Received += int64(max(1, TimesOf(m.Word)))
 		}
@@ -112,7 +110,7 @@ func (k *pass) next(p game.Position, state State, messages []Row) (State, error)
 		}
 		switch v := ValueOf(m.Word); {
 		case v.Remoteness() != k.pass%step.TiesPass-1 || !v.Valid() || ties != (v.Outcome() == game.Tie):
-			return 0, &PositionError{k.g, p, fmt.Sprintf("a message of pass %s has the value %d", step.At(0, k.pass).Suffix()[1:], v)}
+			return 0, k.errorf(p, "a message of pass %s has the value %d", step.At(0, k.pass).Suffix()[1:], v)
 		case ties:
 		case k.resultOf(v, mover) == game.Wins:
 			return decided(k.valueOf(game.Wins, mover, k.pass)), nil

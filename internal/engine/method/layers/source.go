@@ -119,14 +119,6 @@ func (s *Source) Close() error {
 // Rows returns the number of rows.
 func (s *Source) Rows() int64 { return s.rows }
 
-// Runs returns the number of sorted runs in all files.
-func (s *Source) Runs() (n int) {
-	for _, f := range s.files {
-		n += len(f.runs)
-	}
-	return n
-}
-
 // Cells returns the number of cells in all files.
 func (s *Source) Cells() (n int) {
 	for range s.cells() {
@@ -207,7 +199,7 @@ type Interval struct {
 }
 
 // Cut divides all keys into intervals with about most rows each, counted over all sources. A
-// interval may exceed that by 1,024 rows for each sorted run of the sources, and because all
+// interval may exceed that by 1,024 rows for each stretch of their files, and because all
 // rows of one key are in the same interval. Cut returns at least one interval.
 func Cut(most int, sources ...*Source) []Interval {
 	var all int64

@@ -471,6 +471,9 @@ func TestIndex(t *testing.T) {
 		id, variant, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(found[0][1], "./play/"), "#against=adapts"), "/")
 		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
 		text = html.UnescapeString(regexp.MustCompile(`(?s)<noscript><pre>(.*?)</pre>`).FindStringSubmatch(card)[1])
+		if regexp.MustCompile(`\bN (in|of)\b`).MatchString(card) || strings.HasPrefix(spec, "connectn") && !strings.Contains(card, "3 in a row wins") {
+			t.Errorf("%s: %s", spec, card)
+		}
 		if strings.Contains(card, `<small class="badge">solved</small></a>`) {
 			marked = append(marked, found[0][1])
 		}

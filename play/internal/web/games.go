@@ -219,20 +219,19 @@ func (s *Server) open(r *Request) (*Answer, error) {
 	return a, nil
 }
 
-// list returns the games, one entry for each that is registered and for each that has a table, and the runs.
+// list returns the first board of each registered game, then the others that have a table, game by game, and the runs.
 func (s *Server) list() (games []entry, runs []Run) {
 	games, runs = slices.Clone(s.kinds()), s.states()
 	for _, source := range s.opened() {
 		e := entryOf(s.o.Games, source.Table.Game())
 		i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant })
-		if i < 0 { // it comes after the others of its kind
-			for i = len(games); i > 0 && games[i-1].ID != e.ID; {
-				i--
-			}
-			games = slices.Insert(games, i, e)
+		if i < 0 {
+			i, games = len(games), append(games, e)
 		}
 		games[i].Solved = true
 	}
+	first := func(e entry) int { return slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID }) }
+	slices.SortStableFunc(games[len(s.kinds()):], func(a, b entry) int { return first(a) - first(b) })
 	return games, runs
 }
 

@@ -16,6 +16,7 @@
 package dobutsu
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math/bits"
@@ -453,19 +454,35 @@ func (r *rules) Parse(text string) (game.Position, error) {
 
 // Arrange is the inverse of Picture.
 func (r *rules) Arrange(squares [][]string, turn game.Player) string {
-	return game.JoinRows(squares) + " " + r.Values().Players[turn]
+	var rows [][]string
+	for y, row := range squares {
+		if y > 0 && y < len(squares)-1 {
+			rows = append(rows, row)
+			continue
+		}
+		var hand [hands][]string
+		for _, text := range row {
+			hand[0], hand[1] = append(hand[0], text[:1]), append(hand[1], cmp.Or(text[1:], game.Empty))
+		}
+		rows = append(rows, hand[:]...)
+	}
+	return game.JoinRows(rows) + " " + r.Values().Players[turn]
 }
 
-// Picture returns the board between the hands.
+// Picture returns the board between the hands, which have one row each. Two pieces of a kind share a square of a hand: CC.
 func (r *rules) Picture(p game.Position) game.Picture {
 	b := r.board(p)
 	pic := grid.Picture(b.on())
-	pic.Left = []string{"", "", "1", "2", "3", "4", "", ""}
-	for y := range hands {
-		for x := range width {
-			pic.Rows[y][x].Kind, pic.Rows[y][x].Owner = game.Goal, game.OfSecond
-			pic.Rows[hands+height+y][x].Kind, pic.Rows[hands+height+y][x].Owner = game.Goal, game.OfFirst
+	for y, owner := range map[int]game.Owner{0: game.OfSecond, hands + height: game.OfFirst} {
+		for x, second := range pic.Rows[y+1] {
+			s := &pic.Rows[y][x]
+			s.Kind, s.Owner = game.Goal, owner
+			if second.Text != game.Empty {
+				s.Text += second.Text
+			}
 		}
 	}
+	pic.Rows = slices.Concat(pic.Rows[:1], pic.Rows[hands:hands+height+1])
+	pic.Left = []string{"", "1", "2", "3", "4", ""}
 	return pic
 }

@@ -175,16 +175,16 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The squares of the hands are goals of their players, and the board has the coordinates of the moves.
+// The squares of the hands are goals of their players, two pieces of a kind share one, and the board has the coordinates of the moves.
 func TestPicture(t *testing.T) {
 	g := New()
 	pic := g.Picture(must.Get(g.Parse("g.c/..c/.l./.../eE./.L./G../... L"))(t))
-	if got, want := pic.String(), "   a b c\n   g . c\n   . . c\n1  . l .\n2  . . .\n3  e E .\n4  . L .\n   G . .\n   . . .\n"; got != want {
+	if got, want := pic.String(), "    a  b  c\n    g  . cc\n1   .  l  .\n2   .  .  .\n3   e  E  .\n4   .  L  .\n    G  .  .\n"; got != want {
 		t.Errorf("the picture is\n%swant\n%s", got, want)
 	}
 	for y, row := range pic.Rows {
 		for x, s := range row {
-			first, second := y >= hands+height, y < hands
+			first, second := y > height, y == 0
 			if (first || second) != (s.Kind == game.Goal) || first && s.Owner != game.OfFirst || second && s.Owner != game.OfSecond {
 				t.Errorf("square %d of row %d is of kind %d and player %d", x, y, s.Kind, s.Owner)
 			}

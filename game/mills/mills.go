@@ -181,7 +181,7 @@ func (r *rules) left(s state, p game.Player) int { return bits.OnesCount32(s.men
 // Info describes the game.
 func (r *rules) Info() game.Info {
 	return game.Info{Title: r.title, Rules: rulesText, TierUnit: "pieces placed or taken",
-		Look: game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}}}
+		Look: game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}, Colours: "white-black"}}
 }
 
 func (r *rules) Spec() string  { return fmt.Sprintf("mills men=%d", r.all/2) }

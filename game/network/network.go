@@ -102,7 +102,7 @@ func (r *Rules) Info() game.Info {
 		Draw:       game.DrawRule{Repetitions: 3, Plies: 120},
 		MoveTime:   5 * time.Second,
 		NamedFirst: true,
-		Look: game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: []string{"WW", "BB"},
+		Look: game.Look{Square: "cell", Pieces: map[string]string{"*": "disc"}, Sight: []string{"WW", "BB"}, Colours: "white-black",
 			Place: []game.Square{{Text: game.Empty}, {Text: "WW", Owner: game.OfFirst}, {Text: "BB", Owner: game.OfSecond}}},
 	}
 }

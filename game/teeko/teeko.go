@@ -118,7 +118,7 @@ func (r *rules) Info() game.Info {
 		Draw:     game.DrawRule{Repetitions: 3, Plies: maxPlies},
 		TierUnit: "stones on the board",
 		Boards:   func(tier int) float64 { return 2 * r.Board.Boards(tier/2, tier-tier/2) },
-		Look:     game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}, Place: r.Place()},
+		Look:     game.Look{Square: "point", Pieces: map[string]string{"*": "disc"}, Colours: "black-red", Place: r.Place()},
 	}
 }
 

@@ -110,7 +110,7 @@ export function draw(view, chosen) {
   const labelled = view.labels ? .5 : 0; // the place for marks below the labels
   const top = Above ? .6 + labelled : .1;
   const bottom = Below ? .6 + labelled : .1;
-  const svg = el('svg', { viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: view.moves.length ? 'group' : 'img', 'aria-label': describe(view) });
+  const svg = el('svg', { class: look.colours, viewBox: `${-left} ${-top} ${width + left + .15} ${height + top + bottom}`, role: view.moves.length ? 'group' : 'img', 'aria-label': describe(view) });
   svg.addEventListener('keydown', walk);
   const at = (x, y) => [x + .5, y + .5];
   if (look.square === 'hole') svg.append(el('rect', { x: 0, y: 0, width, height, rx: .2, class: 'frame' }));

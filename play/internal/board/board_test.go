@@ -1,6 +1,7 @@
 package board
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -114,5 +115,25 @@ func TestClick(t *testing.T) {
 		if _, _, move, play := Click(Spots(g, g.Start(), g.Moves(nil, g.Start())), nil, test.at, -1); move != test.move || play != (move >= 0) {
 			t.Errorf("%s, %v: move %d, play %v", test.spec, test.at, move, play)
 		}
+	}
+}
+
+// TestColours checks that players named after colours have these, and that the style sheet knows them.
+func TestColours(t *testing.T) {
+	names := map[string]string{"WB": "white-black", "BR": "black-red"}
+	found := map[string]bool{}
+	for _, kind := range all.Kinds() {
+		g := must.Get(kind.Default())(t)
+		players, got := g.Values().Players, g.Info().Look.Colours
+		if want := names[fmt.Sprintf("%.1s%.1s", players[0], players[1])]; got != want {
+			t.Errorf("%s: the colours of %q are %q, want %q", g.Spec(), players, got, want)
+		}
+		found[got] = true
+		if got != "" && !strings.Contains(StyleSheet, ":is(."+got+",") {
+			t.Errorf("%s: no style for %q", g.Spec(), got)
+		}
+	}
+	if len(found) != 3 {
+		t.Errorf("found %v", found)
 	}
 }

@@ -856,7 +856,7 @@ func TestPaths(t *testing.T) {
 	if got := strings.Join(m.Moves(), " "); got != "a3 c1 a2 b1 a1xc1" {
 		t.Error(got)
 	}
-	m = clicked("dobutsu", board.Place{1, 4}, board.Place{1, 3}, board.Place{2, 2}, board.Place{1, 3}, board.Place{2, 6}, board.Place{0, 4})
+	m = clicked("dobutsu", board.Place{1, 3}, board.Place{1, 2}, board.Place{2, 1}, board.Place{1, 2}, board.Place{2, 5}, board.Place{0, 3})
 	if got := strings.Join(m.Moves(), " "); got != "Cb3b2 Ec1b2 C*a3" {
 		t.Error(got)
 	}

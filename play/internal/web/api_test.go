@@ -234,8 +234,8 @@ func TestAPIDrawn(t *testing.T) {
 		{"mills/5/", "a1 d2 c1 d3", "1_.-.-./-...-/..-B./-..B-/W-W-._W_3_3", "1_-------------B----B-W-W--.---.~3~3", map[string]string{"e1xd2": "M_24_18", "a5": "A_W_0"}},
 		{"quixo/3/", "", "1_.../.../..._X", "1_BBBBBBBBB", map[string]string{"a1-a3": "M_0_6", "a3-a1": "M_6_0"}},
 		{"teeko/standard/", "", "1_...../...../...../...../....._B", "1_-------------------------", map[string]string{"c3": "A_B_12"}},
-		{"dobutsu/regular/", "", "1_.../.../gle/.c./.C./ELG/.../..._L", "1_------...-.--.-...------~g~l~e~c~C~E~L~G", map[string]string{"Cb3b2": "M_13_10"}},
-		{"dobutsu/regular/", "Cb3b2 Ec1b2", "1_..c/.../gl./.e./.../ELG/..C/..._L", "1_--.---..--.----...--.---~c~g~l~e~E~L~G~C", map[string]string{"C*b3": "M_20_13"}},
+		{"dobutsu/regular/", "", "1_.../.../gle/.c./.C./ELG/.../..._L", "1_---...-.--.-...---~g~l~e~c~C~E~L~G", map[string]string{"Cb3b2": "M_10_7"}},
+		{"dobutsu/regular/", "Cb3b2 Ec1b2", "1_..c/.../gl./.e./.../ELG/..C/..._L", "1_--...--.----...--.~c~g~l~e~E~L~G~C", map[string]string{"C*b3": "M_17_10"}},
 	} {
 		var got apiPosition
 		var variant apiVariant

@@ -219,22 +219,19 @@ func (s *Server) open(r *Request) (*Answer, error) {
 	return a, nil
 }
 
-// list returns the games, one entry for each that is registered and for each that has a table, and the runs.
+// list returns the first board of each registered game, then the others that have a table, game by game, and the runs.
 func (s *Server) list() (games []entry, runs []Run) {
 	games, runs = slices.Clone(s.kinds()), s.states()
 	for _, source := range s.opened() {
-		e := entryOf(source.Table.Game())
-		kind, _ := s.o.Games.Named(e.ID)
-		e.Usage = usageOf(kind)
+		e := entryOf(s.o.Games, source.Table.Game())
 		i := slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID && o.Variant == e.Variant })
-		if i < 0 { // it comes after the others of its kind
-			for i = len(games); i > 0 && games[i-1].ID != e.ID; {
-				i--
-			}
-			games = slices.Insert(games, i, e)
+		if i < 0 {
+			i, games = len(games), append(games, e)
 		}
 		games[i].Solved = true
 	}
+	first := func(e entry) int { return slices.IndexFunc(games, func(o entry) bool { return o.ID == e.ID }) }
+	slices.SortStableFunc(games[len(s.kinds()):], func(a, b entry) int { return first(a) - first(b) })
 	return games, runs
 }
 
@@ -245,7 +242,7 @@ func entriesOf(kinds game.Kinds) (games []entry) {
 		if err != nil {
 			continue
 		}
-		e := entryOf(g)
+		e := entryOf(kinds, g)
 		for _, p := range kind.Params {
 			e.Params = append(e.Params, paramEntry{p.Name, p.Usage, p.Text(p.Default), p.Words})
 		}
@@ -256,7 +253,6 @@ func entriesOf(kinds game.Kinds) (games []entry) {
 				}
 			}
 		}
-		e.Usage = usageOf(kind)
 		games = append(games, e)
 	}
 	return games
@@ -265,14 +261,8 @@ func entriesOf(kinds game.Kinds) (games []entry) {
 // mostSizes is above the largest value of the only parameter of a game.
 const mostSizes = 20
 
-// usageOf describes a kind of games without its name.
-func usageOf(kind game.Kind) string {
-	_, usage, _ := strings.Cut(kind.Usage, ": ")
-	return usage
-}
-
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
-func entryOf(g game.Game) entry {
+func entryOf(kinds game.Kinds, g game.Game) entry {
 	random, play := rand.New(rand.NewPCG(1, 2)), []game.Position{g.Start()}
 	for p := g.Start(); len(play) <= maxPreview && g.Primitive(p) == 0; play = append(play, p) {
 		moves := g.Moves(nil, p)
@@ -285,7 +275,12 @@ func entryOf(g game.Game) entry {
 	id, variant := idOf(g.Spec())
 	picture := g.Picture(middle)
 	board, _ := json.Marshal(map[string]any{"look": g.Info().Look, "picture": picture, "last": []int{}, "moves": []int{}, "players": []string{}})
-	e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Board: string(board), Text: picture.String()}
+	kind, _ := kinds.Named(id)
+	_, usage, _ := strings.Cut(kind.Usage, ": ")
+	if _, n, ok := strings.Cut(g.Spec(), " connect="); ok {
+		usage = strings.ReplaceAll(usage, "N ", n+" ")
+	}
+	e := entry{ID: id, Variant: variant, Title: game.TitleOf(g), Usage: usage, Board: string(board), Text: picture.String()}
 	if !g.Values().Puzzle {
 		e.Against = "#against=adapts"
 	}

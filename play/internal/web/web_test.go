@@ -450,12 +450,12 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestIndex checks the list of games: each game has one card, solved ones are marked and stand beside others of their kind,
-// and each card has one link, and a board with a position that is not the first one, as a picture and as text.
+// TestIndex checks the list of games: each game has one card, solved ones are marked, other boards come after the first of each game,
+// game by game, and each card has one link, and a board with a position that is not the first one, as a picture and as text.
 func TestIndex(t *testing.T) {
-	_, page := get(t, serve(t, "connectn width=3 height=3 connect=3", "connectn width=4 height=4 connect=3").URL+"/")
+	_, page := get(t, serve(t, "connectn width=3 height=3 connect=3", "mnk width=2 height=2 connect=2", "connectn width=4 height=4 connect=3").URL+"/")
 	cards := regexp.MustCompile(`<li( data-solved)?>`).Split(page, -1)[1:]
-	if want := len(all.Kinds()) + 1; len(cards) != want { // one is the default of its kind
+	if want := len(all.Kinds()) + 2; len(cards) != want { // one is the default of its kind
 		t.Errorf("%d cards, want %d", len(cards), want)
 	}
 	var links, marked []string
@@ -471,6 +471,9 @@ func TestIndex(t *testing.T) {
 		id, variant, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(found[0][1], "./play/"), "#against=adapts"), "/")
 		spec := must.Get(must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t).specOf(id, variant))(t)
 		text = html.UnescapeString(regexp.MustCompile(`(?s)<noscript><pre>(.*?)</pre>`).FindStringSubmatch(card)[1])
+		if regexp.MustCompile(`\bN (in|of)\b`).MatchString(card) || strings.HasPrefix(spec, "connectn") && !strings.Contains(card, "3 in a row wins") {
+			t.Errorf("%s: %s", spec, card)
+		}
 		if strings.Contains(card, `<small class="badge">solved</small></a>`) {
 			marked = append(marked, found[0][1])
 		}
@@ -478,11 +481,11 @@ func TestIndex(t *testing.T) {
 			t.Errorf("%s: the board is %v\n%s", spec, v.Picture, text)
 		}
 	}
-	if want := []string{"./play/connectn/3-3-3#against=adapts", "./play/connectn/4-4-3#against=adapts"}; !slices.Equal(links[:2], want) || !slices.Equal(marked, want) {
+	if want := []string{"./play/connectn/3-3-3#against=adapts", "./play/connectn/4-4-3#against=adapts", "./play/mnk/2-2-2#against=adapts"}; links[0] != want[0] || !slices.Equal(links[len(links)-2:], want[1:]) || !slices.Equal(marked, want) {
 		t.Errorf("the links are %v, those of solved games %v", links, marked)
 	}
-	if n := strings.Count(page, "<li data-solved>"); n != 2 {
-		t.Errorf("%d games can be the game of the day, want 2", n)
+	if n := strings.Count(page, "<li data-solved>"); n != 3 {
+		t.Errorf("%d games can be the game of the day, want 3", n)
 	}
 	if n := strings.Count(page, `action="./play/connectn#against=adapts"`); n != 1 {
 		t.Errorf("%d forms of a game", n)

@@ -419,7 +419,7 @@ func testChooser(t *testing.T, browser context.Context, address string) {
 func testPaths(t *testing.T, browser context.Context, address string) {
 	for _, tt := range []struct{ path, first, next, open, move string }{
 		{"mills/3?moves=a1,c2,b2,b1", `[x="4"][y="0"]`, `[x="2"][y="4"]`, "2,4 4,2", "c3xb1"},
-		{"dobutsu/regular?moves=Cb3b2,Ec1b2", `[x="2"][y="6"]`, `[x="0"][y="4"]`, "0,3 0,4 1,4 2,2 2,3 2,4", "C*a3"},
+		{"dobutsu/regular?moves=Cb3b2,Ec1b2", `[x="2"][y="5"]`, `[x="0"][y="3"]`, "0,2 0,3 1,3 2,1 2,2 2,3", "C*a3"},
 		{"quixo/3?moves=", `[x="0"][y="2"]`, `[x="0"][y="0"]`, "0,0 2,2", "a3-a1"},
 		{"quixo/3?moves=", `[x="0"][y="0"]`, `[x="0"][y="2"]`, "0,2 2,0", "a1-a3"},
 		{"quixo/3?moves=", `[x="1"][y="0"]`, `[x="1"][y="2"]`, "0,0 1,2 2,0", "b1-b3"},
@@ -457,7 +457,7 @@ func testPending(t *testing.T, browser context.Context, address string) {
 		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,2 2,0", "Column b, row 3: choose a piece of B to take.", "column b, row 2: 3 moves; column b, row 3, W: 3 moves", "column b, row 1, B: move b2-b3xb1", "0,0 0,4 0,5 2,0 2,4 4,0 4,2 4,5"},
 		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,0", "Column b, row 3: choose the piece that goes there.", "column b, row 3: 5 moves", "column b, row 2, W: 3 moves", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
 		{"mills/3?from=W.W/.WB/BB. W 0 0", "2,4", "Column b, row 1: choose another square.", "column b, row 1, B: move b2-b3xb1", "column b, row 2, W: move b2-b3xb1", "0,0 0,4 0,5 2,2 2,4 4,0 4,2 4,5"},
-		{"dobutsu/regular?moves=Cb3b2,Ec1b2", "2,6", "Column c, hand: choose where it goes.", "column c, hand, chick of the first player: 6 moves", "column a, row 2: move C*a2", "0,2 0,5 1,2 1,3 1,5 2,0 2,5 2,6"},
+		{"dobutsu/regular?moves=Cb3b2,Ec1b2", "2,5", "Column c, hand: choose where it goes.", "column c, hand, chick of the first player: 6 moves", "column a, row 2: move C*a2", "0,1 0,4 1,1 1,2 1,4 2,0 2,4 2,5"},
 		{"quixo/3?moves=", "0,0", "Column a, row 1: choose where it goes.", "column a, row 1: 2 moves", "column a, row 3: move a1-a3", ""},
 	} {
 		tab := open(t, browser, address+"/play/"+tt.path+"#play")

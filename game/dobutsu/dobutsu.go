@@ -462,6 +462,7 @@ func (r *rules) Arrange(squares [][]string, turn game.Player) string {
 		}
 		var hand [hands][]string
 		for _, text := range row {
+			text = cmp.Or(text, game.Empty)
 			hand[0], hand[1] = append(hand[0], text[:1]), append(hand[1], cmp.Or(text[1:], game.Empty))
 		}
 		rows = append(rows, hand[:]...)

@@ -501,6 +501,20 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
+// TestOpenClearing checks the table of a data directory in which --overwrite was interrupted
+// while it deleted an old run: it is complete and readable, or missing.
+func TestOpenClearing(t *testing.T) {
+	dir, g := solved(t)
+	text, err := store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: "mnk width=3 height=3 connect=3", Clearing: true})
+	must.OK(t, err)
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
+	tab := must.Get(table.Open(dir, all.Kinds()))(t)
+	defer tab.Close()
+	if v, ok, err := tab.Lookup(g.Start()); tab.Game().Spec() != g.Spec() || v == 0 || !ok || err != nil {
+		t.Errorf("%s: %d, %v, %v", tab.Game().Spec(), v, ok, err)
+	}
+}
+
 // TestLookup visits all positions of 4×5 connect 3 up to a ply, looks each of them up, and
 // checks that its value follows from its choices.
 func TestLookup(t *testing.T) {

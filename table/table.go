@@ -111,7 +111,7 @@ func openSeal(fsys store.FS, data string) (*store.Seal, error) {
 		return nil, fmt.Errorf("%s: missing: the game has not been solved yet", dir)
 	}
 	m, err := store.ReadManifest(fsys, data)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, store.ErrClearing) {
 		m, err = new(store.Manifest), nil
 	}
 	if err != nil {

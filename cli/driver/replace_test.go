@@ -13,6 +13,24 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
+// TestClearing checks what commands say while a driver removes an old run, and after it has died.
+func TestClearing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	const game = "connectn --width 2 --height 2 --connect 2"
+	data := must.Get(store.Create(store.Local{}, dir, "connectn width=2 height=2 connect=2", store.Fresh, solve.IsRunArtifact, nil))(t)
+	defer data.Close()
+	text := must.Get(store.MarshalSummed(store.Manifest{Format: store.FormatVersion, Game: data.Game, Clearing: true}))(t)
+	must.OK(t, os.WriteFile(filepath.Join(dir, store.ManifestFile), text, 0o666))
+	for _, want := range []string{"another driver is at work in it", "a driver ended while it removed an old run: driver solve --overwrite starts over"} {
+		for _, line := range []string{"solve " + game + " --resume --data ", "solve " + game + " --replace --data ", "lookup --start --data "} {
+			if status, _, stderr := runLine(some(), line+dir, ""); status != 1 || !strings.HasPrefix(stderr, "driver: data directory "+dir+": "+want) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("%s: status %d, %s, want %s", line, status, stderr, want)
+			}
+		}
+		must.OK(t, data.Close())
+	}
+}
+
 // TestReplace checks what --replace, and therefore make proj2, does with an existing run.
 func TestReplace(t *testing.T) {
 	g := must.Get(connectn.New(4, 3, 3))(t)

@@ -303,17 +303,14 @@ func (s *schedule) files() map[string]string {
 // clear reports whether the error of a driver describes what has happened to it.
 func (a *actor) clear() bool {
 	switch err := a.err; {
-	case err == nil, errors.Is(err, store.ErrTakenOver), errors.Is(err, store.ErrBegun):
+	case err == nil, errors.Is(err, store.ErrTakenOver), errors.Is(err, store.ErrBegun), errors.Is(err, store.ErrClearing):
 		return true
 	case errors.Is(err, errPanic):
 		return false
 	default:
-		return a.killed || errors.Is(err, errInjected) || strings.Contains(err.Error(), "nothing to resume") || lost(err)
+		return a.killed || errors.Is(err, errInjected) || strings.Contains(err.Error(), "nothing to resume")
 	}
 }
-
-// lost reports whether an error says that another driver has begun to overwrite the run.
-func lost(err error) bool { return strings.Contains(err.Error(), "a run has lost its") }
 
 // finish lets all actors end, one after the other.
 func (s *schedule) finish() {
@@ -333,7 +330,7 @@ func (s *schedule) end() (raw, wrong []string) {
 		if last.err == nil {
 			break
 		}
-		if nothing := mode == store.Resume && (lost(last.err) || strings.Contains(last.err.Error(), "nothing to resume")); !nothing {
+		if nothing := mode == store.Resume && (errors.Is(last.err, store.ErrClearing) || strings.Contains(last.err.Error(), "nothing to resume")); !nothing {
 			wrong = append(wrong, fmt.Sprintf("the last driver, mode %d: %v", mode, last.err))
 		}
 	}

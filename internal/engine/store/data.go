@@ -97,8 +97,8 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if err := d.takeOver(); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
-	if mode == Overwrite { // first the manifest, so that no driver resumes the rest
-		err = d.FS.RemoveAll(d.Dir(ManifestFile))
+	if mode == Overwrite { // until all is deleted, the manifest is marked, so that no driver resumes the run
+		err = d.writeManifest(true)
 	} else {
 		err = d.takeUp(mode)
 	}
@@ -111,7 +111,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if d.Resumed {
 		return d, nil
 	}
-	return d, d.writeManifest()
+	return d, d.writeManifest(false)
 }
 
 // takeOver creates the directory by which this driver owns the data directory (see fence), and
@@ -170,8 +170,7 @@ func (d *Data) clearOwn(own string) error {
 // refuse returns an error unless the directory is missing, empty, or treereduce's, and of no later
 // format. A driver
 // that was killed early leaves only names that begin with "_". If the manifest is missing but
-// the lock exists, a run has lost its manifest, or a driver died while it deleted the run, and mode Overwrite may
-// delete what remains.
+// the lock exists, a run has lost its manifest, and mode Overwrite may delete it.
 func (d *Data) refuse(mode Mode) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -195,12 +194,10 @@ func (d *Data) refuse(mode Mode) error {
 		}
 	}
 	switch {
-	case locked && mode == Overwrite:
-		return nil
-	case locked && left:
-		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, ManifestFile, overwriteAdvice)
-	case foreign || left:
+	case foreign || left && !locked:
 		return fmt.Errorf("data directory %s: not empty, and not treereduce's: it has no %s", d.Path, ManifestFile)
+	case left && mode != Overwrite:
+		return fmt.Errorf("data directory %s: a run has lost its %s: %s", d.Path, ManifestFile, overwriteAdvice)
 	case mode == Resume:
 		return fmt.Errorf("nothing to resume in %s: leave --resume out", d.Path)
 	}
@@ -209,10 +206,10 @@ func (d *Data) refuse(mode Mode) error {
 
 // takeUp checks the manifest for a run of the same game.
 func (d *Data) takeUp(mode Mode) error {
-	m, err := ReadManifest(d.FS, d.Path)
+	m, err := readManifest(d.FS, d.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // there was none, or another driver that overwrote the run has died meanwhile
-		return d.refuse(mode)
+	case errors.Is(err, fs.ErrNotExist) && mode != Resume:
+		return nil
 	case err != nil:
 		return err
 	case m.Game != d.Game:

@@ -12,25 +12,47 @@ import (
 
 // A Manifest describes a data directory: its format, game, options and needs.
 type Manifest struct {
-	Format  int               `json:"format"`
-	Game    string            `json:"game"`              // the game's spec
-	Options map[string]string `json:"options,omitempty"` // of the run, by name; a resumed run keeps them
-	Needs   []string          `json:"needs,omitempty"`   // what a reader must know, in order; see known
+	Format   int               `json:"format"`
+	Game     string            `json:"game"`               // the game's spec
+	Options  map[string]string `json:"options,omitempty"`  // of the run, by name; a resumed run keeps them
+	Needs    []string          `json:"needs,omitempty"`    // what a reader must know, in order; see known
+	Clearing bool              `json:"clearing,omitempty"` // an older run is being deleted
 }
 
 // overwriteAdvice is for a data directory that cannot be used any more.
 const overwriteAdvice = "driver solve --overwrite starts over"
+
+// ErrClearing is returned by ReadManifest for a directory in which a driver deletes an older run, or died while it
+// did. Each directory of that run is either complete or missing.
+var ErrClearing = errors.New("a driver ended while it removed an old run: " + overwriteAdvice)
+
+// A clearingError is ErrClearing with the text of another error, because the driver is at work.
+type clearingError struct{ error }
+
+func (clearingError) Is(target error) bool { return target == ErrClearing }
 
 // ErrNewer is returned by ReadManifest and Create for a directory in the format of a later version of
 // this program. In no Mode does Create change anything there.
 var ErrNewer = errors.New("use the program that wrote it, or name another directory (nothing was changed)")
 
 // ReadManifest reads the manifest of a data directory. It returns an error if the manifest is
-// damaged or of another format version, or if it lists a need that this program does not know.
+// damaged or of another format version, if it lists a need that this program does not know, if the table of
+// the run lacks every second tier, as earlier versions could make it, or if an old run was being deleted.
 //
 // A later format must keep the manifest's name, and its number and its needs as the fields format and needs of a
 // JSON object.
 func ReadManifest(fsys FS, dir string) (*Manifest, error) {
+	m, err := readManifest(fsys, dir)
+	if errors.Is(err, ErrClearing) {
+		if working, _ := AtWork(fsys, dir); working {
+			err = clearingError{fmt.Errorf("data directory %s: %w: it removes an old run", dir, ErrLocked)}
+		}
+	}
+	return m, err
+}
+
+// readManifest is ReadManifest for a driver that may have the lock itself.
+func readManifest(fsys FS, dir string) (*Manifest, error) {
 	name := path.Join(dir, ManifestFile)
 	text, err := ReadFile(fsys, name)
 	if damage := (*DamageError)(nil); errors.As(err, &damage) {
@@ -69,12 +91,14 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("data directory %s: of format version %d, this program reads version %d: %s", dir, m.Format, FormatVersion, overwriteAdvice)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s", err, overwriteAdvice)
+	case m.Clearing:
+		return nil, fmt.Errorf("data directory %s: %w", dir, ErrClearing)
 	}
 	return m, nil
 }
 
-func (d *Data) writeManifest() error {
-	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, d.needs})
+func (d *Data) writeManifest(clearing bool) error {
+	text, err := MarshalSummed(Manifest{FormatVersion, d.Game, d.Options, d.needs, clearing})
 	if err != nil {
 		return err
 	}
@@ -107,5 +131,5 @@ func (d *Data) Remember(options map[string]string, needs ...string) error {
 		return nil
 	}
 	d.Options, d.needs = options, all
-	return d.writeManifest()
+	return d.writeManifest(false)
 }

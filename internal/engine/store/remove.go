@@ -6,7 +6,7 @@ import (
 )
 
 // clear deletes the attempts for which keep does not return true. If all is set, it deletes all of
-// them, and everything else of ours except the lock.
+// them, and everything else of ours except the lock and the manifest.
 func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {

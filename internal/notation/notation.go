@@ -170,12 +170,12 @@ func parseKey(g game.Game, digits string, base int) (game.Position, error) {
 // with its result and remoteness, or a key with its messages.
 func parseRecord(g game.Game, line string) (game.Position, error) {
 	fields := strings.Split(line, "\t")
-	p, notBoard := parseBoard(g, fields[0])
-	if notBoard == nil {
-		return p, nil
+	p, err := parseBoard(g, fields[0])
+	if board, quoted := strings.CutPrefix(fields[0], "'"); quoted && err != nil { // a game need not read the quotes
+		return g.Parse(strings.TrimSuffix(board, "'"))
 	}
-	if strings.HasPrefix(fields[0], "'") {
-		return 0, notBoard
+	if err == nil {
+		return p, nil
 	}
 	base := 16
 	if len(fields) == 3 {

@@ -50,7 +50,7 @@ func TestFind(t *testing.T) {
 
 // TestFinal compares tables with the lines of final: those of all images, and of games with draws with named values, too.
 func TestFinal(t *testing.T) {
-	for _, spec := range []string{"mnk width=2 height=2 connect=2", "quickcross width=2 height=2 connect=2", "mills men=3", "dodgem size=2"} {
+	for _, spec := range []string{"mnk width=2 height=2 connect=2", "quickcross width=2 height=2 connect=2", "mills men=3", "dodgem size=2", "mancala pits=2 stones=1"} {
 		g := solved.Game(t, spec)
 		dir := solved.Dir(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
 		var sources [2]*Source

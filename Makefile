@@ -216,7 +216,7 @@ test-web: site web-tools ## test the pages of play web in Chromium; screenshots 
 race: test-tools ## run the tests of packages with goroutines with the race detector (C compiler; some minutes)
 	$(IN_MEMORY) CGO_ENABLED=1 $(GO) test -vet=off -race -short -timeout 30m -skip '^Test(KnownSizes|Plies|Intervals|Shape|PlanFigures|Brief)$$' \
 		$$(grep -rlE --include='*.go' '\<go (func|[a-zA-Z.]+\()|\.Go\(|\<(errgroup|parallel)\.|AfterFunc' . | \
-			grep -Ev '_test\.go$$|^\./(cmd|play/wasm)/|internal/testing/' | xargs -n1 dirname | sort -u)
+			grep -Ev '_test\.go$$|^\./(build|cmd|play/wasm)/|internal/testing/' | xargs -n1 dirname | sort -u)
 
 # BENCH selects what scripts/bench.sh measures: search, sync, network, mancala, plan, …
 bench: build ## measure the figures of docs/notes/benchmarks.md (ten minutes; LARGE=1 adds 6×5, BENCH=… selects another part)

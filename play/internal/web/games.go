@@ -15,6 +15,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command/alias"
 	"github.com/treereduce/treereduce/play/internal/book"
+	"github.com/treereduce/treereduce/play/internal/player"
+	"github.com/treereduce/treereduce/play/internal/referee"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -263,17 +265,10 @@ const mostSizes = 20
 
 // entryOf returns the entry of a game. Its board is from the middle of a random play, the same one each time.
 func entryOf(kinds game.Kinds, g game.Game) entry {
-	random, play := rand.New(rand.NewPCG(1, 2)), []game.Position{g.Start()}
-	for p := g.Start(); len(play) <= maxPreview && g.Primitive(p) == 0; play = append(play, p) {
-		moves := g.Moves(nil, p)
-		if len(moves) == 0 {
-			break
-		}
-		p = moves[random.IntN(len(moves))].To
-	}
-	middle := play[(len(play)-1)/2]
+	play := player.NewHistory(g)
+	referee.PlayAtRandom(play, rand.New(rand.NewPCG(1, 2)), maxPreview)
 	id, variant := idOf(g.Spec())
-	picture := g.Picture(middle)
+	picture := g.Picture(play.At(len(play.Names()) / 2))
 	board, _ := json.Marshal(map[string]any{"look": g.Info().Look, "picture": picture, "last": []int{}, "moves": []int{}, "players": []string{}})
 	kind, _ := kinds.Named(id)
 	_, usage, _ := strings.Cut(kind.Usage, ": ")

@@ -120,7 +120,7 @@ func (w *inlineWork) openCaches(n *inline.Needs) {
 	kept := min(r.memory.Bytes()/cacheShare, spare-read)
 	r.pool.limit(kept)
 	n.Shared += read + kept
-	if w.input != nil && r.kept.of(w.input, solve) && solve == (w.deduce != nil) && r.pool.made <= r.pool.most {
+	if w.input != nil && r.kept.isOf(w.input, solve) && solve == (w.deduce != nil) && r.pool.made <= r.pool.most {
 		w.caches[0] = r.kept
 	} else {
 		r.kept.release()

@@ -16,7 +16,7 @@ import (
 type Cache struct {
 	values bool  // whether it has values, not open positions
 	ended  byte  // a value that is not needed
-	memory *pool // of slabs
+	memory *pool // where slabs are taken from
 
 	mu     sync.RWMutex
 	blocks map[uint64][]byte // packed, by range
@@ -80,11 +80,10 @@ func (c *Cache) put(b *block.Block, bits int, scratch []byte) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blocks[b.Range] == nil {
-		c.add(b.Range, packed, func() {
-			if c.memory.full() {
-				c.drop()
-			}
-		})
+		if !c.hasRoom(packed) && c.memory.full() {
+			c.drop()
+		}
+		c.add(b.Range, packed)
 	}
 	return packed
 }
@@ -98,27 +97,31 @@ func (c *Cache) keep(b *block.Block, input *Cache, scratch []byte) []byte {
 	packed := c.pack(scratch[:0], b)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.add(b.Range, packed, func() {
-		if c.values && len(c.memory.free) == 0 {
-			input.passed(b.Range)
-		}
-	})
+	if !c.hasRoom(packed) && c.values && len(c.memory.free) == 0 {
+		input.passed(b.Range)
+	}
+	c.add(b.Range, packed)
 	return packed
 }
 
-// add adds a packed block if there is memory. If the newest slab has no room, it calls free before it takes one.
-func (c *Cache) add(rng uint64, packed []byte, free func()) {
-	var p *slab
-	if n := len(c.slabs); n > 0 {
-		p = c.slabs[n-1]
+// hasRoom reports whether the newest slab has room for a packed block.
+func (c *Cache) hasRoom(packed []byte) bool {
+	if len(c.slabs) == 0 {
+		return false
 	}
-	if p == nil || len(p.bytes)+len(packed) > slabBytes || len(p.ranges) == slabRanges {
-		if free(); c.memory.full() || len(packed) > slabBytes {
+	p := c.slabs[len(c.slabs)-1]
+	return len(p.bytes)+len(packed) <= slabBytes && len(p.ranges) < slabRanges
+}
+
+// add adds a packed block to the newest slab, or to a new one; if there is no memory for that, it does nothing.
+func (c *Cache) add(rng uint64, packed []byte) {
+	if !c.hasRoom(packed) {
+		if c.memory.full() || len(packed) > slabBytes {
 			return
 		}
-		p = c.memory.take()
-		c.slabs = append(c.slabs, p)
+		c.slabs = append(c.slabs, c.memory.take())
 	}
+	p := c.slabs[len(c.slabs)-1]
 	n := len(p.bytes)
 	p.bytes, p.ranges, p.last = append(p.bytes, packed...), append(p.ranges, rng), max(p.last, rng)
 	c.blocks[rng] = p.bytes[n:]
@@ -157,10 +160,10 @@ func (c *Cache) release() {
 	}
 }
 
-// of reports whether c has blocks of t: with values, as the retrograde job has written them, or, if values is false, with
-// open positions, as the forward job has. The checksums do not show which job has written a file: if all positions of a tier
+// isOf reports whether the blocks of c are those of t: with values, as the retrograde job has written them, or, if values is
+// false, with open positions, as the forward job has. The checksums do not show which job has written a file: if all positions of a tier
 // are terminal, both write the same bytes.
-func (c *Cache) of(t *Tier, values bool) bool {
+func (c *Cache) isOf(t *Tier, values bool) bool {
 	return c != nil && c.values == values && slices.EqualFunc(t.files, c.sums, func(f *streamfmt.File, sum uint32) bool { return f.Sum == sum })
 }
 

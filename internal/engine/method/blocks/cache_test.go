@@ -36,8 +36,8 @@ func (l *loads) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
 }
 
 // TestCached reads all blocks that both steps need of a tier, with one cursor and with two at a
-// time. Each block must be the one of its range. One cursor decodes each once if there is a cache with room, and more often if
-// there is none.
+// time, and compares each block with that of a plain cursor. If the cache has room, one cursor decodes each block once;
+// without a cache, more often.
 func TestCached(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10

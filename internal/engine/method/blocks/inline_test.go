@@ -96,7 +96,7 @@ func TestKept(t *testing.T) {
 	of := func(dir string, tier int, values bool) bool {
 		in := must.Get(OpenTier(store.Local{}, dir, half, tier))(t)
 		defer in.Close()
-		return r.kept.of(in, values)
+		return r.kept.isOf(in, values)
 	}
 	part := func(dir string) string {
 		return string(must.Get(os.ReadFile(filepath.Join(dir, jobdir.PartName(0))))(t))

@@ -228,7 +228,7 @@ type Look struct {
 	Square  string            `json:"square"`            // the shape of a square: cell (or ""), hole, pit, point or cube
 	Pieces  map[string]string `json:"pieces"`            // the shape of each Square.Text: disc, cross, ring, across, upright, number, lion, giraffe, elephant, chick or hen; "*" stands for any other
 	Sight   []string          `json:"sight,omitempty"`   // pieces of these texts see one another along lines, which are drawn
-	Colours string            `json:"colours,omitempty"` // of pieces, if players are named after theirs: white-black or black-red
+	Colours string            `json:"colours,omitempty"` // white-black or black-red, if the players are called by the colours of their pieces
 	// Place is what an editor can put on squares that are no gaps: Empty and the pieces, or
 	// Add and Take if squares have numbers. nil: there is no editor.
 	Place []Square `json:"place,omitempty"`

@@ -60,7 +60,7 @@ type entrantSpec struct {
 	kind  string       // human, random, table, machine or program
 	rest  string       // the directory, "" if none is given; or the command
 	dir   string       // where the command runs; "": here
-	level player.Level // of a machine
+	level player.Level // the strength, for a machine
 	seed  uint64
 	log   func(stderr []byte) // keeps what the program writes to stderr; may be nil
 }

@@ -23,9 +23,9 @@ import (
 //	states     files for later passes over the tier
 //	shards     of the table, if the job gives the positions of the tier values: they move there when the directory is committed
 //
-// A resumed run looks for the complete directories of all nodes (look), and finds the nodes whose jobs must run (plan): those
-// of tiers that the table lacks, and those that write what another one that must run reads, and what is missing. After each
-// job, what no later one reads is deleted (prune).
+// A resumed run looks for the complete directories of all nodes (look). Then it finds the nodes whose jobs must run (plan): those
+// that give values to a tier that the table lacks, and, if their output is missing, those whose output such a node reads. After
+// each job, what no later one reads is deleted (prune).
 //
 // When messages have been deleted, the seal of their directory still lists the stages that they were for. So a resumed run
 // knows which jobs must run to send them again. Therefore a data_secondN stays until the game is solved, at the end as a
@@ -46,12 +46,12 @@ type node struct {
 	ended bool      // whether all its directories are complete
 	lacks string    // the first directory that is not, if an earlier run has made the others
 	fault error     // why passes of an earlier run cannot be continued
-	index passIndex // of the last pass
+	index passIndex // what the last pass has written
 }
 
 // newNodes makes the nodes of the graph, forward from tier 0 to the last one, then back. If the positions of the last tier are
-// all terminal, its forward job may give them values. The weights of the forward nodes are slots if these are known; the sum
-// of the weights of the retrograde ones is twice theirs.
+// all terminal, its forward job may give them values. The weight of a forward node is the number of
+// slots of its tier, if that is known. All retrograde nodes together have twice the weight of all forward ones.
 func (r *run) newNodes() {
 	slots, sum := make([]float64, r.last+1), 0.0
 	for tier := range slots {

@@ -218,7 +218,7 @@ func (r *Run) Found() (rows []table.Row) {
 
 // A Line contains the statistics of a job, or the totals of a step.
 type Line struct {
-	Name         string // of the job or the step
+	Name         string // the job or the step
 	Jobs         int
 	Combined     int64 // positions that the combiner has merged
 	Seconds      float64

@@ -22,9 +22,9 @@ type Source struct {
 	Game   game.Game    // nil if unknown
 	table  *table.Table // nil if the result is text
 	place  *filesys.Place
-	files  []string                     // of a text
-	stdin  io.Reader                    // of a text that is read from stdin
-	values map[game.Position]game.Value // of a text
+	files  []string                     // nil unless the text is in files
+	stdin  io.Reader                    // nil unless the text is read from stdin
+	values map[game.Position]game.Value // nil if the result is a table
 }
 
 // OpenStdin returns the text that is read from stdin.

@@ -61,8 +61,8 @@ func records(t *testing.T, form, text string) (all [][]string) {
 	return all
 }
 
-// TestForms exports games of each method in every format: the records must be those of look-ups
-// of all positions, also those that only images of play reach, each once.
+// TestForms exports games of each method in every format: each position must be there once, with
+// the value that a look-up finds, also an image that play does not reach.
 func TestForms(t *testing.T) {
 	for _, spec := range []string{"connectn width=3 height=2 connect=2", "mancala pits=2 stones=1", "quickcross width=3 height=2 connect=3", "dodgem size=2", "mnk width=3 height=2 connect=2"} {
 		g := solved.Game(t, spec)

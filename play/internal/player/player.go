@@ -91,7 +91,7 @@ type Machine struct {
 	search Search       // nil: it plays from the table only
 	limit  search.Limit
 	random *Random
-	share  float64 // of the moves that are random
+	share  float64 // how many of the moves are random, 0 to 1
 }
 
 // NewMachine makes a Machine that searches by s with limit l, or with the time limit of the

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -57,24 +56,6 @@ func TestProgramIgnoresInput(t *testing.T) {
 	status, stdout, stderr := ranWithin(t, cmd, time.Minute)
 	if status != 1 || stdout != "" || stderr != "driver: data_first1: possible_reduce (task 0) ended before its input\n" {
 		t.Errorf("status %d, %s%s", status, stdout, stderr)
-	}
-}
-
-// TestProgramSleeps runs a program that does nothing for a while: after ten seconds the driver
-// reports it.
-func TestProgramSleeps(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"possible_map", "possible_reduce"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cmd := programs.Command(t.TempDir(), "driver solve connectn --width 1 --height 1 --connect 1 --runner pipe --reducers 1 --data d")
-			cmd.Args = append(cmd.Args, "--program", name+"=sleep 14; "+name)
-			status, stdout, stderr := ranWithin(t, cmd, time.Minute)
-			want := regexp.MustCompile(`^driver: data_first1: no byte for 1\d s: does ` + name + ` hang\?\n$`)
-			if status != 0 || !want.MatchString(stderr) {
-				t.Errorf("status %d, %s%s, want %s", status, stdout, stderr, want)
-			}
-		})
 	}
 }
 

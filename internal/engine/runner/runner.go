@@ -55,8 +55,6 @@ type Job struct {
 	// Progress is called from time to time, from one goroutine, with the progress of the job.
 	// It may be nil.
 	Progress func(Progress)
-	// Warn is called with a line for the user. It may be nil.
-	Warn func(string)
 
 	// The following fields are used for layers only.
 

@@ -345,7 +345,6 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, n *node) (stats runne
 		e.Map, e.Reduce, e.State, e.Tracking = p.Map, p.Reduce, p.State, p.Tracking
 		r.report(e)
 	}
-	job.Warn = func(text string) { r.notify(Warning, job.Name, "%s", text) }
 	begun := r.event(job, n, 0)
 	begun.Kind = Begun
 	r.report(begun)

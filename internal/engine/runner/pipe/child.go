@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,8 +25,8 @@ const (
 	// orphanWait is for a pipe that an ended process has left open in another process: if
 	// there is no data for this long, the pipe counts as closed.
 	orphanWait = time.Second
-	// quietAfter is how long no data may pass in a job with a user's program until the driver warns.
-	quietAfter = 10 * time.Second
+	// sortWait is how long a sort may go on after a reducer of the user has ended.
+	sortWait = 10 * time.Second
 	// causeWait is how long to wait for the end of a process, after an error that the death of
 	// that process may have caused.
 	causeWait = time.Second
@@ -41,7 +40,6 @@ type child struct {
 	*exec.Cmd
 	group    *system.Group
 	name     string
-	own      bool // a program of the user
 	messages messages
 	exited   chan struct{} // closed when the process has ended
 	ended    chan struct{} // closed when the process has ended and the fields below are set
@@ -81,7 +79,7 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 	go func() {
 		defer close(read)
 		defer stderr.Close()
-		io.Copy(&c.messages, p.outlet(c, stderr)) // an error ends the messages
+		io.Copy(&c.messages, &outlet{stderr, c}) // an error ends the messages
 	}()
 	go func() {
 		defer close(c.ended)
@@ -98,13 +96,9 @@ func (p *pipeline) start(c *child, in, out *os.File) error {
 // An outlet reads a pipe that a child writes. It ends with the child, even if another process
 // still has the pipe open.
 type outlet struct {
-	pipe  *os.File // not embedded: io.Copy would call its WriteTo
-	of    *child
-	moved *atomic.Int64 // counts bytes
+	pipe *os.File // not embedded: io.Copy would call its WriteTo
+	of   *child
 }
-
-// outlet returns a reader of what a child writes to a pipe.
-func (p *pipeline) outlet(c *child, f *os.File) io.Reader { return &outlet{f, c, &p.moved} }
 
 func (o *outlet) Read(b []byte) (int, error) {
 	for {
@@ -113,7 +107,6 @@ func (o *outlet) Read(b []byte) (int, error) {
 			return 0, err
 		}
 		n, err := o.pipe.Read(b)
-		o.moved.Add(int64(n))
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
@@ -177,9 +170,9 @@ func (p *pipeline) converse(c *child, write func(io.Writer) error, read func(io.
 	}
 	feeding := make(chan error, 1)
 	go func() {
-		feeding <- cmp.Or(write(&inlet{stdin, &p.moved}), stdin.Close())
+		feeding <- cmp.Or(write(stdin), stdin.Close())
 	}()
-	readErr = read(p.outlet(c, stdout))
+	readErr = read(&outlet{stdout, c})
 	stdout.Close() // if its output is invalid, the rest is not needed
 	<-c.ended
 	select {
@@ -196,40 +189,6 @@ func (p *pipeline) converse(c *child, write func(io.Writer) error, read func(io.
 
 // errUnread is the error of converse if a child ended before its input.
 var errUnread = errors.New("ended before its input")
-
-// An inlet writes to a pipe that a child reads.
-type inlet struct {
-	io.Writer
-	moved *atomic.Int64 // counts bytes
-}
-
-func (i *inlet) Write(b []byte) (int, error) {
-	n, err := i.Writer.Write(b)
-	i.moved.Add(int64(n))
-	return n, err
-}
-
-// watch warns if no data has passed for some time: one of the user's programs may hang.
-func (p *pipeline) watch(programs []string, done <-chan struct{}) {
-	moved, since, warned := int64(-1), time.Now(), false
-	for tick := time.NewTicker(quietAfter / 40); ; {
-		select {
-		case <-done:
-			tick.Stop()
-			return
-		case <-tick.C:
-		}
-		if now := p.moved.Load(); now != moved {
-			moved, since, warned = now, time.Now(), false
-			continue
-		}
-		if warned || time.Since(since) < quietAfter {
-			continue
-		}
-		p.Warn(fmt.Sprintf("%s: no byte for %.0f s: does %s hang?", p.Name, time.Since(since).Seconds(), strings.Join(programs, " or ")))
-		warned = true
-	}
-}
 
 // cause returns the error of the first of these children that failed, as err is then only a
 // consequence of it; otherwise err.

@@ -24,7 +24,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -76,19 +75,6 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	defer in.Close()
 	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
 		partition: partition, splits: group(in.Pieces, mapsOfCore*runtime.GOMAXPROCS(0)), counted: make(map[[2]string]int64)}
-	var own []string // the user's programs
-	for _, name := range []string{job.Step + "_map", job.Step + "_reduce"} {
-		if _, ok := r.Programs[name]; ok {
-			own = append(own, name)
-		}
-	}
-	if len(own) > 0 && job.Warn != nil {
-		var watching sync.WaitGroup
-		done := make(chan struct{})
-		watching.Go(func() { p.watch(own, done) })
-		defer watching.Wait()
-		defer close(done)
-	}
 	return do(p)
 }
 
@@ -126,7 +112,6 @@ type pipeline struct {
 	cancel  context.CancelCauseFunc // ends the job with a cause; only the first call counts
 	reduces []*reduce
 
-	moved   atomic.Int64        // bytes read and written by the processes, as far as they pass through the driver
 	mu      sync.Mutex          // guards counted
 	counted map[[2]string]int64 // sums over all tasks, by side and name
 }
@@ -159,7 +144,6 @@ func (p *pipeline) task(kind string, number int, env ...string) *child {
 	c := p.command(title, filepath.Join(p.Bin, name))
 	if line, ok := p.Programs[name]; ok {
 		c = p.command(title, shell, "-c", line)
-		c.own = true
 		env = append(env, "treereduce_"+step.BuildProperty+"=") // it may have been built from any version
 	}
 	limit := p.budget.Mapper
@@ -201,7 +185,7 @@ func (p *pipeline) startReduce(i int) error {
 	red.wait.Go(func() {
 		if started != nil {
 			p.cancel(started)
-		} else if err := p.WriteShard(i, io.TeeReader(p.outlet(reducer, out), printed)); err != nil {
+		} else if err := p.WriteShard(i, io.TeeReader(&outlet{out, reducer}, printed)); err != nil {
 			p.cancel(p.cause(err, sort, reducer))
 		}
 		out.Close()
@@ -217,10 +201,10 @@ func (p *pipeline) startReduce(i int) error {
 			}
 		}
 		p.count("reduce", reducer.messages.counters)
-		if reducer.own { // a process that it left behind may keep the pipe open without reading
+		if lines != nil { // a process that it left behind may keep the pipe open without reading
 			select {
 			case <-sort.ended:
-			case <-time.After(quietAfter):
+			case <-time.After(sortWait):
 				p.cancel(fmt.Errorf("%s ended before its input", reducer.name))
 			}
 		}

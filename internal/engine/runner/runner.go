@@ -132,8 +132,8 @@ type Sender interface {
 // A StoredRunner is a Runner that can execute jobs with Stored.
 type StoredRunner interface {
 	Runner
-	// RunsStored reports whether it can.
-	RunsStored() bool
+	// RunsStored marks the runner. It does nothing.
+	RunsStored()
 }
 
 // Stats are the statistics of a finished job.

@@ -56,15 +56,13 @@ func TestWholeAfterHalf(t *testing.T) {
 	want, _ := solved(t, g, nil)
 	dir, _ := solved(t, g, func(o *solve.Options) { o.UntilTier = 9 })
 	o := options()
-	o.Runner = new(wholeRunner)
+	o.Runner = wholeRunner{&inline.Runner{}}
 	must.Get(solveInto(t, dir, g, o, store.Resume))(t)
 	solvedtest.SameTable(t, store.Local{}, dir, want)
 }
 
 // A wholeRunner computes all positions.
-type wholeRunner struct{ inline.Runner }
-
-func (*wholeRunner) RunsStored() bool { return false }
+type wholeRunner struct{ runner.Runner }
 
 func compareHalf(t *testing.T, board [3]int) {
 	g := rules(t, board[0], board[1], board[2])
@@ -79,7 +77,7 @@ func compareHalf(t *testing.T, board [3]int) {
 			t.Errorf("memory %d: final differs", memory)
 		}
 	}
-	mixed, _ := solved(t, g, func(o *solve.Options) { o.Runner, o.UntilTier = new(wholeRunner), g.Tiers()*2/3 })
+	mixed, _ := solved(t, g, func(o *solve.Options) { o.Runner, o.UntilTier = wholeRunner{&inline.Runner{}}, g.Tiers()*2/3 })
 	must.Get(solveInto(t, mixed, g, options(), store.Resume))(t)
 	solvedtest.SameTable(t, store.Local{}, mixed, whole)
 

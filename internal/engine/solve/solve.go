@@ -218,9 +218,8 @@ func newRun(data *store.Data, g game.Game, o Options) *run {
 	r := &run{Options: o, g: g, method: method.Of(g), data: data, begun: time.Now(), last: game.LastTier(g),
 		table: &store.Seal{Game: data.Game, Job: table.Dir},
 		seals: make(map[string]*store.Seal), damage: make(map[string]error), broken: make(map[string]bool)}
-	if s, ok := o.Runner.(runner.StoredRunner); ok {
-		r.stored = s.RunsStored() && !o.KeepAll
-	}
+	_, stored := o.Runner.(runner.StoredRunner)
+	r.stored = stored && !o.KeepAll
 	return r
 }
 

@@ -33,9 +33,9 @@ import (
 )
 
 // shuffled is a runner that does in memory what a cluster does between tasks: it passes
-// each pair to the reducer of its range, the pairs of one range in any order.
+// each pair to the reducer of its range, the pairs of one range in any order. Like the tasks of a cluster, it computes all positions.
 type shuffled struct {
-	inline.Runner
+	inline       inline.Runner
 	maps, memory int
 	random       *rand.Rand
 }
@@ -53,7 +53,7 @@ func (r *shuffled) options(job *runner.Job) step.Options {
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	if job.Step == step.Init || job.Step == step.Final {
-		return r.Runner.Run(ctx, job)
+		return r.inline.Run(ctx, job)
 	}
 	g := job.Method.Game().(game.Tiered)
 	inputs, records, err := blocks.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
@@ -164,9 +164,6 @@ func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64
 func createIn(fsys store.FS, dir string) func(name string) (io.WriteCloser, error) {
 	return func(name string) (io.WriteCloser, error) { return fsys.Create(path.Join(dir, name)) }
 }
-
-// RunsStored returns false: the tasks of a cluster compute all positions.
-func (*shuffled) RunsStored() bool { return false }
 
 // TestSame solves boards with tasks, with one and with several maps and reducers and with
 // hardly any memory, and compares the table with that of the inline runner.

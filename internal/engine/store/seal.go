@@ -20,10 +20,9 @@ type Seal struct {
 	Files []SealedFile `json:"files"`
 
 	// Deleted lists files that Drop has deleted, or was about to: they may still exist. Receivers
-	// lists the stages that their messages were for. Their JSON keys are those of earlier versions,
-	// whose data must stay readable.
-	Deleted   []string `json:"gone,omitempty"`
-	Receivers []int    `json:"told,omitempty"`
+	// lists the stages that their messages were for.
+	Deleted   []string `json:"deleted,omitempty"`
+	Receivers []int    `json:"receivers,omitempty"`
 }
 
 // A SealedFile is the entry of a file in a seal.

@@ -26,7 +26,6 @@ import (
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/quickcross"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
@@ -91,7 +90,7 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 	tier := g.Tier(p)
 	name := filepath.Join(dir, table.TierFile(tier))
 	rewritePlain(t, dir, whole, p, change)
-	in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{name}, g, tier))(t)
+	in := must.Get(blocks.OpenTier(store.Local{}, name, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
 	must.OK(t, errors.Join(blocks.WriteTable(t.Context(), out, g, in), in.Close(), os.Rename(name+".new", name), table.Seal(store.Local{}, dir, g.Spec())))
 }
@@ -345,7 +344,7 @@ func recode(t *testing.T, file string, change func(p *streamfmt.Packer)) {
 	text := must.Get(os.ReadFile(file))(t)
 	f := must.Get(streamfmt.OpenFile(bytes.NewReader(text), int64(len(text)), file))(t)
 	g, number := mirror.HalfOf(board(t, 4, 5)), f.Stages[0]
-	tier := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{file}, g, number))(t)
+	tier := must.Get(blocks.OpenTier(store.Local{}, file, g, number))(t)
 	defer tier.Close()
 	var out bytes.Buffer
 	w := streamfmt.NewWriter(&out, g.Spec(), f.Kind, f.Model)

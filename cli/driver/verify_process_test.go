@@ -17,7 +17,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/game/connectn"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -31,7 +30,7 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	t.Helper()
 	g := mirror.HalfOf(whole)
 	name := filepath.Join(dir, table.TierFile(tier))
-	in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{name}, g, tier))(t)
+	in := must.Get(blocks.OpenTier(store.Local{}, name, g, tier))(t)
 	out := must.Get(os.Create(name + ".new"))(t)
 	w := blocks.NewWriter(out, g, tier)
 	c := in.Cursor(0)

@@ -71,37 +71,34 @@ func Shards(fsys store.FS, name string) (shards []string, err error) {
 	return shards, err
 }
 
-// Parts is List for the shards of a directory.
-func (s *Seals) Parts(fsys store.FS, dir, game string) ([]string, error) {
-	return s.List(fsys, dir, game, store.PartPrefix)
-}
-
 // List lists the files of a directory of a game with a prefix in order of name, after checking all of its files
-// against its seal, see store.OpenDir, which it caches. If dir is a packed file, the result is that file; if it does not exist,
+// against its seal, see store.OpenDir. If dir is a packed file, the result is that file; if it does not exist,
 // its Shards.
-func (s *Seals) List(fsys store.FS, dir, game, prefix string) ([]string, error) {
+func List(fsys store.FS, dir, game, prefix string) (files []File, err error) {
 	if !IsText(dir) {
-		if _, err := fsys.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-			return []string{dir}, err
+		names := []string{dir}
+		_, err := fsys.Stat(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			if shards, listed := Shards(fsys, dir); listed != nil || len(shards) > 0 {
+				names, err = shards, listed
+			}
 		}
-		shards, err := Shards(fsys, dir)
-		if err == nil && len(shards) == 0 {
-			return []string{dir}, nil // the error of opening it names it
+		if err != nil {
+			return nil, err
 		}
-		return shards, err
+		return Find(fsys, names...)
 	}
 	seal, names, err := store.OpenDir(fsys, dir, game)
-	if err != nil {
-		return nil, err
-	}
-	s.cache(dir, seal)
-	var parts []string
-	for _, name := range names {
+	for i, name := range names {
 		if strings.HasPrefix(name, prefix) {
-			parts = append(parts, path.Join(dir, name))
+			f := File{Name: path.Join(dir, name)}
+			if seal != nil {
+				f.Seal = &seal.Files[i]
+			}
+			files = append(files, f)
 		}
 	}
-	return parts, nil
+	return files, err
 }
 
 // A PackWriter writes a pack file, and closes it.

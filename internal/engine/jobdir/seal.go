@@ -13,52 +13,29 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// Seals finds the seals of files. It caches the seal of the last directory. It must be used by one
-// goroutine.
-type Seals struct {
-	dir   string
-	files map[string]*store.SealedFile // by name; nil: the directory has no seal
+// A File is a file with its entry in the seal of its directory.
+type File struct {
+	Name string            // including its path
+	Seal *store.SealedFile // nil: the directory has no seal, because another program made it or it is incomplete
 }
 
-// Of returns the entry of a file in the seal of its directory. It is nil if the directory
-// has no seal, because another program made it or it is incomplete.
-func (s *Seals) Of(fsys store.FS, name string) (*store.SealedFile, error) {
-	if dir := path.Dir(name); dir != s.dir {
-		seal, err := store.ReadSeal(fsys, dir)
-		if err != nil && !errors.Is(err, store.ErrIncomplete) {
-			return nil, err
+// Find returns some files of one directory.
+func Find(fsys store.FS, names ...string) (files []File, err error) {
+	seal, err := store.ReadSeal(fsys, path.Dir(names[0]))
+	if err != nil && !errors.Is(err, store.ErrIncomplete) {
+		return nil, err
+	}
+	for _, name := range names {
+		f := File{Name: name}
+		if seal != nil {
+			f.Seal = seal.File(path.Base(name))
 		}
-		s.cache(dir, seal)
+		if seal != nil && f.Seal == nil {
+			return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
+		}
+		files = append(files, f)
 	}
-	if s.files == nil {
-		return nil, nil
-	}
-	f := s.files[path.Base(name)]
-	if f == nil {
-		return nil, &store.DamageError{Name: name, Reason: "does not belong there: " + store.Success + " does not name it"}
-	}
-	return f, nil
-}
-
-// cache caches the seal of a directory; nil: it has none.
-func (s *Seals) cache(dir string, seal *store.Seal) {
-	if s.dir, s.files = dir, nil; seal == nil {
-		return
-	}
-	s.files = make(map[string]*store.SealedFile, len(seal.Files))
-	for i := range seal.Files {
-		s.files[seal.Files[i].Name] = &seal.Files[i]
-	}
-}
-
-// Sealed is Of, but computes the entry if the directory has no seal.
-func (s *Seals) Sealed(fsys store.FS, name string) (*store.SealedFile, error) {
-	f, err := s.Of(fsys, name)
-	if f != nil || err != nil {
-		return f, err
-	}
-	made, err := Seal(fsys, name)
-	return &made, err
+	return files, nil
 }
 
 // OpenPacked opens a pack file, and checks its length and checksum against its seal. It does not read the complete file.

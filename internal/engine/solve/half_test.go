@@ -135,7 +135,7 @@ func TestShards(t *testing.T) {
 			parts.Parts = true
 			stats, err := new(inline.Runner).Run(t.Context(), &parts)
 			must.OK(t, err)
-			in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{filepath.Join(job.Output, jobdir.PartName(0))}, half, tier))(t)
+			in := must.Get(blocks.OpenTier(store.Local{}, filepath.Join(job.Output, jobdir.PartName(0)), half, tier))(t)
 			defer in.Close()
 			c, b, ranges := in.Cursor(0), new(block.Block), must.Get(in.Ranges())(t)
 			for shard := range 2 {

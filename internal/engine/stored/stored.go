@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
@@ -24,12 +25,13 @@ type Tier struct {
 	Sealed []store.SealedFile
 }
 
-// Paths returns the files of a tier.
-func (f *Files) Paths(tier int) (names []string) {
-	for _, sealed := range f.Tiers[tier].Sealed {
-		names = append(names, path.Join(f.Dir, sealed.Name))
+// Of returns the files of a tier.
+func (f *Files) Of(tier int) (files []jobdir.File) {
+	for i := range f.Tiers[tier].Sealed {
+		sealed := &f.Tiers[tier].Sealed[i]
+		files = append(files, jobdir.File{Name: path.Join(f.Dir, sealed.Name), Seal: sealed})
 	}
-	return names
+	return files
 }
 
 // Temporary returns a directory for temporary files: that with the directory of the table, if it is on this machine;

@@ -76,7 +76,12 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	if err != nil {
 		return err
 	}
-	sealed := slices.DeleteFunc(seal.Files, func(f store.SealedFile) bool { return jobdir.ShardOf(f.Name) != name })
+	var shards []jobdir.File
+	for i := range seal.Files {
+		if f := &seal.Files[i]; jobdir.ShardOf(f.Name) == name {
+			shards = append(shards, jobdir.File{Name: path.Join(dir, f.Name), Seal: f})
+		}
+	}
 	g, err := all.Kinds().Parse(seal.Game)
 	if _, byBlocks := g.(game.Tiered); err != nil || byBlocks {
 		return err
@@ -85,7 +90,7 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	if _, err := fmt.Sscanf(name, "tier-%d", &tier); err != nil {
 		return err
 	}
-	in, err := layers.OpenTableTier(fsys, dir, g, tier, sealed)
+	in, err := layers.OpenTableTier(fsys, shards, g, tier)
 	if err != nil {
 		return err
 	}
@@ -97,8 +102,8 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 		}
 		return nil
 	})
-	for _, f := range sealed {
-		delete(files, f.Name)
+	for _, f := range shards {
+		delete(files, path.Base(f.Name))
 	}
 	files["rows of "+name] = rows.String()
 	return err
@@ -162,7 +167,11 @@ func (r *blockReader) forget(files map[string]string) {
 
 // open opens the files as a tier of a game.
 func (r *blockReader) open(g game.Tiered, number int) (err error) {
-	if r.Tier, err = blocks.OpenTierFiles(new(jobdir.Seals), r.fsys, r.names, g, number); err == nil {
+	files, err := jobdir.Find(r.fsys, r.names...)
+	if err != nil {
+		return err
+	}
+	if r.Tier, err = blocks.OpenTierFiles(r.fsys, files, g, number); err == nil {
 		r.cursor = r.Cursor(1 << 16)
 	}
 	return err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -29,7 +28,7 @@ func rewrite(t *testing.T, dir string, g *mirror.Half, plain bool, change func(b
 	t.Helper()
 	name := filepath.Join(dir, table.TierFile(changedTier))
 	text := must.Get(os.ReadFile(name))(t)
-	tier := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{name}, g, changedTier))(t)
+	tier := must.Get(blocks.OpenTier(store.Local{}, name, g, changedTier))(t)
 	defer tier.Close()
 	ranges := must.Get(tier.Ranges())(t)
 	var out bytes.Buffer

@@ -8,7 +8,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -41,16 +40,16 @@ func (l *loads) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
 func TestCached(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Halved)
 	const tier = 10
-	files := []string{filepath.Join(solved.Dir(t, whole), table.TierFile(tier))}
+	file := filepath.Join(solved.Dir(t, whole), table.TierFile(tier))
 	g := mirror.HalfOf(whole)
-	plain := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, files, g, tier))(t)
+	plain := must.Get(blocks.OpenTier(store.Local{}, file, g, tier))(t)
 	defer plain.Close()
 	for _, name := range []string{step.Possible, step.Solve} {
 		s := blocks.NewStep(name, g)
 		for _, most := range []int{1 << 30, 0} {
 			for _, cursors := range []int{1, 2} {
 				counted := &loads{Halved: whole, all: make(map[uint64]int)}
-				in := must.Get(blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, files, mirror.HalfOf(counted), tier))(t)
+				in := must.Get(blocks.OpenTier(store.Local{}, file, mirror.HalfOf(counted), tier))(t)
 				defer in.Close()
 				cache := blocks.NewCache(true, most)
 				var homes []uint64

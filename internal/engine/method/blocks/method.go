@@ -210,7 +210,7 @@ func (m *Method) WriteLines(j *runner.Job) error {
 		if _, err := j.FS.Stat(name); errors.Is(err, fs.ErrNotExist) {
 			continue // a cluster may have fewer reducers
 		}
-		t, err := OpenTierFiles(new(jobdir.Seals), j.FS, []string{name}, m.g, j.Tier)
+		t, err := OpenTierFiles(j.FS, []jobdir.File{{Name: name}}, m.g, j.Tier)
 		if err != nil {
 			return err
 		}

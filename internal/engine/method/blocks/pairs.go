@@ -127,9 +127,12 @@ func (c *blockPairs) send(piece *block.Block) error {
 
 func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 	b := new(block.Block)
-	var seals jobdir.Seals
 	return step.EachSplit(c.in, c.o.Source, func(split step.Split) error {
-		t, err := OpenTierFiles(&seals, c.o.FS, []string{split.File}, c.g, step.InputTier(c.name, c.o.Tier))
+		files, err := jobdir.Find(c.o.FS, split.File)
+		if err != nil {
+			return err
+		}
+		t, err := OpenTierFiles(c.o.FS, files, c.g, step.InputTier(c.name, c.o.Tier))
 		if err != nil {
 			return err
 		}

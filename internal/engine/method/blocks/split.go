@@ -28,40 +28,42 @@ func end(borders []uint64, i int) uint64 {
 // opens only the shards that it divides: what it needs of the others is in the seal, with which the
 // mappers compare them.
 func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs []step.MapInput, records int64, err error) {
-	var seals jobdir.Seals
-	parts, err := seals.Parts(fsys, dir, g.Spec())
+	parts, err := jobdir.List(fsys, dir, g.Spec(), store.PartPrefix)
 	if err != nil {
 		return nil, 0, err
 	}
-	sealed := make([]*store.SealedFile, len(parts))
-	for i, part := range parts {
-		if sealed[i], err = seals.Sealed(fsys, part); err != nil {
-			return nil, 0, err
+	for i := range parts {
+		if part := &parts[i]; part.Seal == nil {
+			made, err := jobdir.Seal(fsys, part.Name)
+			if err != nil {
+				return nil, 0, err
+			}
+			part.Seal = &made
 		}
-		records += int64(sealed[i].Records)
+		records += int64(parts[i].Seal.Records)
 	}
 	perPart := max(1, (tasks(records)+len(parts)-1)/max(1, len(parts)))
-	for i, part := range parts {
-		if sealed[i].Records == 0 {
+	for _, part := range parts {
+		if part.Seal.Records == 0 {
 			continue
 		}
 		borders := []uint64{0}
 		if perPart > 1 {
-			if borders, err = divide(&seals, fsys, part, g, tier, perPart); err != nil {
+			if borders, err = divide(fsys, part, g, tier, perPart); err != nil {
 				return nil, 0, err
 			}
 		}
 		for k, from := range borders {
-			middle := sealed[i].Length * int64(2*k+1) / int64(2*len(borders))
-			inputs = append(inputs, step.MapInput{Splits: []step.Split{{File: part, From: from, To: end(borders, k)}}, Place: step.Place{File: part, At: middle}})
+			middle := part.Seal.Length * int64(2*k+1) / int64(2*len(borders))
+			inputs = append(inputs, step.MapInput{Splits: []step.Split{{File: part.Name, From: from, To: end(borders, k)}}, Place: step.Place{File: part.Name, At: middle}})
 		}
 	}
 	return inputs, records, nil
 }
 
 // divide divides the ranges of a shard of a tier, see Tier.Split.
-func divide(seals *jobdir.Seals, fsys store.FS, part string, g game.Tiered, tier, n int) ([]uint64, error) {
-	t, err := OpenTierFiles(seals, fsys, []string{part}, g, tier)
+func divide(fsys store.FS, part jobdir.File, g game.Tiered, tier, n int) ([]uint64, error) {
+	t, err := OpenTierFiles(fsys, []jobdir.File{part}, g, tier)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks/mirror"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/engine/stored"
@@ -32,9 +31,8 @@ type tableTier struct {
 // OpenTable opens the table of a game.
 func OpenTable(g game.Tiered, files stored.Files) (t *Table, err error) {
 	t = &Table{g: g, files: files, views: stored.NewRecent[View](recentViews)}
-	var seals jobdir.Seals
 	for tier, of := range files.Tiers {
-		opened, err := OpenTierFiles(&seals, files.FS, files.Paths(tier), Stored(g), tier)
+		opened, err := OpenTierFiles(files.FS, files.Of(tier), Stored(g), tier)
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}

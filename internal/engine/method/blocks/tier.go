@@ -40,27 +40,22 @@ type tierShard struct {
 // OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
 // shard to the next.
 func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
-	var seals jobdir.Seals
-	parts, err := seals.Parts(fsys, dir, g.Spec())
+	parts, err := jobdir.List(fsys, dir, g.Spec(), store.PartPrefix)
 	if err != nil {
 		return nil, err
 	}
-	return OpenTierFiles(&seals, fsys, parts, g, tier)
+	return OpenTierFiles(fsys, parts, g, tier)
 }
 
-// OpenTierFiles opens some shards of a directory, as OpenTier opens all of them. seals may have the seal of the directory.
-func OpenTierFiles(seals *jobdir.Seals, fsys store.FS, names []string, g game.Tiered, tier int) (*Tier, error) {
+// OpenTierFiles opens some shards of a directory, as OpenTier opens all of them.
+func OpenTierFiles(fsys store.FS, files []jobdir.File, g game.Tiered, tier int) (*Tier, error) {
 	half, _ := g.(*mirror.Half)
 	if half != nil {
 		g = half.Halved
 	}
 	t := &Tier{g: g, tier: tier}
-	for _, name := range names {
-		seal, err := seals.Of(fsys, name)
-		if err == nil {
-			err = t.open(fsys, name, seal, half, len(names))
-		}
-		if err != nil {
+	for _, f := range files {
+		if err := t.open(fsys, f, half, len(files)); err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
 	}
@@ -68,8 +63,8 @@ func OpenTierFiles(seals *jobdir.Seals, fsys store.FS, names []string, g game.Ti
 }
 
 // open opens one of a number of files, and verifies it against its seal. half is the half that the caller can read; nil: none.
-func (t *Tier) open(fsys store.FS, name string, seal *store.SealedFile, half *mirror.Half, files int) error {
-	file, err := jobdir.OpenPacked(fsys, name, seal)
+func (t *Tier) open(fsys store.FS, of jobdir.File, half *mirror.Half, files int) error {
+	file, err := jobdir.OpenPacked(fsys, of.Name, of.Seal)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func TestTier(t *testing.T) {
 func TestTierFiles(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Halved)
 	half := mirror.HalfOf(whole)
-	file := func(g game.Tiered, tier int, positions ...game.Position) string {
+	file := func(g game.Tiered, tier int, positions ...game.Position) jobdir.File {
 		name := filepath.Join(t.TempDir(), jobdir.PartName(0))
 		out := must.Get(os.Create(name))(t)
 		w := blocks.NewWriter(out, g, tier)
@@ -153,7 +153,7 @@ func TestTierFiles(t *testing.T) {
 			must.OK(t, w.Add(b))
 		}
 		must.OK(t, w.Finish(nil))
-		return name
+		return jobdir.File{Name: name}
 	}
 	// Positions of tier 2 in ranges of which some positions are stored.
 	var at []game.Position
@@ -167,17 +167,17 @@ func TestTierFiles(t *testing.T) {
 	low, high := slices.Min(at), slices.Max(at)
 	for _, test := range []struct {
 		what  string
-		files []string
+		files []jobdir.File
 		want  string // "": no error
 	}{
-		{"in order", []string{file(whole, 2, low), file(whole, 2, high)}, ""},
-		{"in another order", []string{file(whole, 2, high), file(whole, 2, low)}, "do not come after"},
-		{"a shared range", []string{file(whole, 2, low), file(whole, 2, low, high)}, "do not come after"},
-		{"of another tier", []string{file(whole, 1, whole.Moves(nil, whole.Start())[0].To)}, "of tier 1, expected tier 2"},
-		{"half, then whole", []string{file(half, 2, low), file(whole, 2, high)}, "some files store half"},
-		{"whole, then half", []string{file(whole, 2, low), file(half, 2, high)}, "some files store half"},
+		{"in order", []jobdir.File{file(whole, 2, low), file(whole, 2, high)}, ""},
+		{"in another order", []jobdir.File{file(whole, 2, high), file(whole, 2, low)}, "do not come after"},
+		{"a shared range", []jobdir.File{file(whole, 2, low), file(whole, 2, low, high)}, "do not come after"},
+		{"of another tier", []jobdir.File{file(whole, 1, whole.Moves(nil, whole.Start())[0].To)}, "of tier 1, expected tier 2"},
+		{"half, then whole", []jobdir.File{file(half, 2, low), file(whole, 2, high)}, "some files store half"},
+		{"whole, then half", []jobdir.File{file(whole, 2, low), file(half, 2, high)}, "some files store half"},
 	} {
-		in, err := blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, test.files, half, 2)
+		in, err := blocks.OpenTierFiles(store.Local{}, test.files, half, 2)
 		if err == nil {
 			in.Close()
 		}
@@ -185,7 +185,7 @@ func TestTierFiles(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", test.what, err, test.want)
 		}
 	}
-	if _, err := blocks.OpenTierFiles(new(jobdir.Seals), store.Local{}, []string{file(half, 2, low)}, whole, 2); err == nil || !strings.Contains(err.Error(), "it stores half of the positions, expected all") {
+	if _, err := blocks.OpenTierFiles(store.Local{}, []jobdir.File{file(half, 2, low)}, whole, 2); err == nil || !strings.Contains(err.Error(), "it stores half of the positions, expected all") {
 		t.Errorf("half, expected all: error %v", err)
 	}
 }

@@ -21,9 +21,8 @@ func OutboxName(i int) string { return jobdir.FileName(store.OutboxPrefix, i) }
 
 // A file is a file of rows of a game, from the directory of a job or from the table.
 type file struct {
+	jobdir.File
 	fsys store.FS
-	name string // including its path
-	seal *store.SealedFile
 	g    game.Game
 	sent bool // it has rows of several stages, in stretches, as an outbox writes them; otherwise sorted ones of a tier
 
@@ -39,14 +38,9 @@ type stretch struct{ from, to int }
 // filesOf returns the files with a prefix in the directory of a job of a game, or those of a tier of the table. If one does
 // not match its seal or belongs to another game, the error is a *store.DamageError.
 func filesOf(fsys store.FS, name, prefix string, g game.Game) (files []*file, err error) {
-	var seals jobdir.Seals
-	names, err := seals.List(fsys, name, g.Spec(), prefix)
-	for _, name := range names {
-		seal, err := seals.Of(fsys, name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, &file{fsys: fsys, name: name, seal: seal, g: g, sent: prefix == store.OutboxPrefix})
+	listed, err := jobdir.List(fsys, name, g.Spec(), prefix)
+	for _, f := range listed {
+		files = append(files, &file{fsys: fsys, File: f, g: g, sent: prefix == store.OutboxPrefix})
 	}
 	return files, err
 }
@@ -78,9 +72,9 @@ func (f *file) locate(at step.Stage, kind Kind, before *file) error {
 	switch {
 	case f.sent || len(f.cells) == 0:
 	case len(f.stretches) > 1 || twice:
-		return &store.DamageError{Name: f.name, Reason: "its keys do not ascend"}
+		return &store.DamageError{Name: f.Name, Reason: "its keys do not ascend"}
 	case before != nil && f.cells[0].First <= before.cells[len(before.cells)-1].Last:
-		return &store.DamageError{Name: f.name, Reason: "its keys do not come after those of the previous shard"}
+		return &store.DamageError{Name: f.Name, Reason: "its keys do not come after those of the previous shard"}
 	}
 	return nil
 }
@@ -108,10 +102,10 @@ func (f *file) open() (*file, error) {
 		return &o, nil
 	case f.pack == nil:
 		var err error
-		o.pack, err = jobdir.OpenPacked(o.fsys, o.name, o.seal)
+		o.pack, err = jobdir.OpenPacked(o.fsys, o.Name, o.Seal)
 		return &o, err
 	}
-	in, err := f.fsys.Open(f.name)
+	in, err := f.fsys.Open(f.Name)
 	o.pack = o.pack.With(in)
 	return &o, err
 }

@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/streamfmt"
 )
@@ -287,8 +288,8 @@ func (r *reducer) flush(last uint64) error {
 
 // writeSentLines writes the messages of a reducer, if there are any, as lines.
 func (f *filter) writeSentLines() error {
-	box := &file{fsys: f.o.FS, name: path.Join(f.o.Output, OutboxName(f.o.Part)), g: f.g, sent: true}
-	if _, err := f.o.FS.Stat(box.name); errors.Is(err, fs.ErrNotExist) {
+	box := &file{fsys: f.o.FS, File: jobdir.File{Name: path.Join(f.o.Output, OutboxName(f.o.Part))}, g: f.g, sent: true}
+	if _, err := f.o.FS.Stat(box.Name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return box.writeLines(f.o.Create)

@@ -269,7 +269,7 @@ func (f *inlineFinal) withImages(ctx context.Context, g game.Symmetric) error {
 	if err = w.Finish(err); err != nil {
 		return err
 	}
-	if f.all, err = openFiles(at, Values, &file{fsys: f.FS, name: name, g: g, sent: true}); err != nil {
+	if f.all, err = openFiles(at, Values, &file{fsys: f.FS, File: jobdir.File{Name: name}, g: g, sent: true}); err != nil {
 		return err
 	}
 	f.Inputs = append(f.Inputs, f.all)

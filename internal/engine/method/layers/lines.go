@@ -25,7 +25,7 @@ func (m *Method) WriteLines(j *runner.Job) error {
 	entries, err := j.FS.ReadDir(j.Output)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), store.PartPrefix) || strings.HasPrefix(e.Name(), store.OutboxPrefix) {
-			err = cmp.Or(err, (&file{fsys: j.FS, name: path.Join(j.Output, e.Name()), g: m.g, sent: true}).writeLines(j.Create))
+			err = cmp.Or(err, (&file{fsys: j.FS, File: jobdir.File{Name: path.Join(j.Output, e.Name())}, g: m.g, sent: true}).writeLines(j.Create))
 		}
 	}
 	return err
@@ -34,7 +34,7 @@ func (m *Method) WriteLines(j *runner.Job) error {
 // writeLines writes the rows of a file as lines: those of shard 2 to part-00002, and those that its reducer sends to a stage to
 // a file such as to-00012-00002 for tier 12, or to-00012.3-00002 for pass 3 over it.
 func (f *file) writeLines(create createFunc) error {
-	prefix, number, _ := strings.Cut(strings.TrimSuffix(path.Base(f.name), jobdir.Suffix), "-")
+	prefix, number, _ := strings.Cut(strings.TrimSuffix(path.Base(f.Name), jobdir.Suffix), "-")
 	return f.eachStage(func(to step.Stage, s *Source) error {
 		name := store.LinesPrefix + number
 		if prefix+"-" == store.OutboxPrefix {

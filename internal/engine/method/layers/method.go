@@ -181,7 +181,7 @@ func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, cr
 	w := newTableWriter(out, m.g, j.Tier)
 	var files []*file
 	for _, part := range parts {
-		files = append(files, &file{fsys: j.FS, name: part, g: m.g})
+		files = append(files, &file{fsys: j.FS, File: jobdir.File{Name: part}, g: m.g})
 	}
 	in, err := openFiles(j.Stage(), Values, files...)
 	if err == nil {

@@ -24,10 +24,9 @@ const pairRows = 4 * streamfmt.CellRows
 
 // mapSplits reads the rows of the splits of in, and writes pairs.
 func (f *filter) mapSplits(name string, in io.Reader) error {
-	var seals jobdir.Seals
 	add, emit := f.collect(f.writePairs)
 	err := step.EachSplit(in, f.o.Source, func(split step.Split) error {
-		seal, err := seals.Of(f.o.FS, split.File)
+		files, err := jobdir.Find(f.o.FS, split.File)
 		if err != nil {
 			return err
 		}
@@ -36,7 +35,7 @@ func (f *filter) mapSplits(name string, in io.Reader) error {
 		if !sent {
 			at, kind = step.At(f.o.Tier, 0), Predecessors
 		}
-		s, err := openFiles(at, kind, &file{fsys: f.o.FS, name: split.File, seal: seal, g: f.g, sent: sent})
+		s, err := openFiles(at, kind, &file{fsys: f.o.FS, File: files[0], g: f.g, sent: sent})
 		if err != nil {
 			return err
 		}

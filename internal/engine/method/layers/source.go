@@ -5,11 +5,11 @@ import (
 	"errors"
 	"iter"
 	"math"
-	"path"
 	"slices"
 	"sort"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/streamfmt"
@@ -50,11 +50,11 @@ func Open(fsys store.FS, g game.Game, kind Kind, tier int, names ...string) (*So
 	return s, nil
 }
 
-// OpenTableTier opens a tier of the table, which is in some files of a directory, in the order of their keys.
-func OpenTableTier(fsys store.FS, dir string, g game.Game, tier int, sealed []store.SealedFile) (*Source, error) {
+// OpenTableTier opens a tier of the table, which is in some files, in the order of their keys.
+func OpenTableTier(fsys store.FS, of []jobdir.File, g game.Game, tier int) (*Source, error) {
 	var files []*file
-	for i := range sealed {
-		files = append(files, &file{fsys: fsys, name: path.Join(dir, sealed[i].Name), seal: &sealed[i], g: g})
+	for _, f := range of {
+		files = append(files, &file{fsys: fsys, File: f, g: g})
 	}
 	return openFiles(step.At(tier, 0), Values, files...)
 }

@@ -17,13 +17,13 @@ func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
 		for _, f := range s.files {
 			for i, c := range f.cells {
 				if rows >= all*int64(len(inputs))/int64(n) {
-					inputs = append(inputs, step.MapInput{Place: step.Place{File: f.name, At: int64(c.Offset)}})
+					inputs = append(inputs, step.MapInput{Place: step.Place{File: f.Name, At: int64(c.Offset)}})
 				}
 				in, at := &inputs[len(inputs)-1], uint64(i)
-				if last := len(in.Splits) - 1; last >= 0 && in.Splits[last].File == f.name {
+				if last := len(in.Splits) - 1; last >= 0 && in.Splits[last].File == f.Name {
 					in.Splits[last].To = at + 1
 				} else {
-					in.Splits = append(in.Splits, step.Split{File: f.name, From: at, To: at + 1})
+					in.Splits = append(in.Splits, step.Split{File: f.Name, From: at, To: at + 1})
 				}
 				rows += int64(c.Records)
 			}

@@ -15,7 +15,7 @@ type Method interface {
 	// Name returns the name of the method, and Game the game.
 	Name() string
 	Game() game.Game
-	// Map and Reduce run one side of a step from in to out. The input of Reduce is sorted by key.
+	// Map and Reduce run one side of a step of the game (step.NamesOf) from in to out. The input of Reduce is sorted by key.
 	Map(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	Reduce(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error)
 	// Properties returns the properties of the tasks of a job, in addition to those of all games, except for Init and

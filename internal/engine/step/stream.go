@@ -3,7 +3,6 @@ package step
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -60,14 +59,6 @@ func (o *Options) Packed() bool { return o.Reducers > 0 }
 // SplitMark separates a file name from the byte offset at which a split begins, in the name
 // of a mapper's input. Line numbers in errors are counted from that offset.
 const SplitMark = " from byte "
-
-// Check returns an error if a game has no step of that name.
-func Check(name string, g game.Game) error {
-	if !slices.Contains(NamesOf(g), name) {
-		return fmt.Errorf("unknown step %q", name)
-	}
-	return nil
-}
 
 // flushSize is the number of bytes of output that are buffered before they are written.
 const flushSize = 64 << 10

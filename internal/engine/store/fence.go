@@ -48,15 +48,6 @@ func (f *fence) check() error {
 	return err
 }
 
-// guard makes a change if this driver owns the directory. If the change fails because of a
-// take-over, guard returns ErrTakenOver.
-func (f *fence) guard(change func() error) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	return f.cause(change())
-}
-
 // cause returns ErrTakenOver in place of an error if another driver has taken over.
 func (f *fence) cause(err error) error {
 	if err != nil && errors.Is(f.check(), ErrTakenOver) {
@@ -66,7 +57,10 @@ func (f *fence) cause(err error) error {
 }
 
 func (f *fence) Rename(from, to string) error {
-	return f.guard(func() error { return f.FS.Rename(from, to) })
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.cause(f.FS.Rename(from, to))
 }
 
 // RemoveAll renames what it deletes into own first, unless it is there already.

@@ -45,9 +45,8 @@ func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 // each position.
 func (m *Method) Map(name string, in io.Reader, out io.Writer, o step.Options) (step.Counters, error) {
 	f := newFilter(m.g, out, o)
-	err := step.Check(name, m.g)
+	var err error
 	switch {
-	case err != nil:
 	case name == step.Init:
 		err = f.MapStart(Start(m.g)[0].Key, in, o.Source)
 	case name == step.Final:
@@ -77,9 +76,8 @@ func (m *Method) Reduce(name string, in io.Reader, out io.Writer, o step.Options
 		o.Tier = 0
 	}
 	f := newFilter(m.g, out, o)
-	err := step.Check(name, m.g)
+	var err error
 	switch {
-	case err != nil:
 	case name == step.Final:
 		f.check.tier = anyTier
 		final := step.NewFinalLines(f.Writer, m.g)

@@ -186,8 +186,6 @@ func TestWrongLines(t *testing.T) {
 		{"a message to a finished position", "reduce", step.Solve, 3, won + "\tm6\n" + won + "\tp" + o + "\n", "x: position " + named(won) + ": received a message, but the position is terminal"},
 		{"two values", "reduce", step.Final, -1, o + "\t6\n" + o + "\t10\n", "x:2: expected the value 6 that another line gave this key"},
 		{"final's order", "reduce", step.Final, -1, other + "\t14\n" + x + "\t14\n", "x:2: expected keys in ascending order"},
-		{"an unknown step", "map", "create", 1, "", `unknown step "create"`},
-		{"an unknown step", "reduce", "create", 1, "", `unknown step "create"`},
 	} {
 		do := layers.New(g).Map
 		if c.side == "reduce" {

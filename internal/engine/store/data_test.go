@@ -115,7 +115,6 @@ func TestOtherFormats(t *testing.T) {
 		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["lists/9", "blocks/9"]}`), "it needs lists/9, blocks/9, which this program does not know, written by a later version of this program: use"},
 		{summed(t, `{"format": 4, "needs": ["lists/9"], "more": 1}`), "it needs lists/9, which"},
 		{`{"format": 5, "program": "treereduce v1.9", "needs": ["lists/9"]}`, "it needs lists/9, which this program does not know, written by a later version of this program: use"},
-		{summed(t, `{"format": 4, "game": "`+spec+`", "needs": ["layers/1"]}`), "of format version 3, this program reads version 4: driver solve --overwrite starts over"},
 		{`{"format": 2, "game": "x"}`, "of format version 2, this program reads version 4: driver solve --overwrite starts over"},
 		{summed(t, `{"format": 0, "game": "`+spec+`"}`), "damaged: it has no format version: driver solve --overwrite starts over"},
 	} {

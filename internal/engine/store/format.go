@@ -11,6 +11,3 @@ var known = []string{ReachedNeed}
 
 // ReachedNeed is the need of directories whose forward jobs write compact blocks: those of a game.Deduced.
 const ReachedNeed = "reached/1"
-
-// earlierNeed is the need of directories of an earlier format, whose manifests have version 4.
-const earlierNeed = "layers/1"

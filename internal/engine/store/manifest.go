@@ -76,9 +76,6 @@ func ParseManifest(dir string, text []byte) (*Manifest, error) {
 	if err != nil && json.Unmarshal(text, &other) == nil {
 		m.Format, m.Needs = other.Format, other.Needs // version 1 has no checksum, a later one may have another form
 	}
-	if slices.Contains(m.Needs, earlierNeed) {
-		m.Format, m.Needs = FormatVersion-1, nil
-	}
 	unknown := slices.DeleteFunc(slices.Clone(m.Needs), func(need string) bool { return slices.Contains(known, need) })
 	switch {
 	case len(unknown) > 0:

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 )
@@ -43,8 +44,8 @@ type Method interface {
 	// WriteLines writes the records in the directory of a job that has run as lines, too: shards, and messages to other jobs.
 	// No job reads them.
 	WriteLines(j *Job) error
-	// WriteTable writes the values in the parts to a new shard of the table.
-	WriteTable(ctx context.Context, j *Job, parts []string, create func() (io.WriteCloser, error)) error
+	// WriteTable is Job.WriteTable, for the parts of the output.
+	WriteTable(ctx context.Context, j *Job, parts []jobdir.File) error
 
 	// Complete completes the statistics of a job whose tasks ran on a cluster, which may have lost their counters.
 	Complete(j *Job, stats *Stats) error

@@ -170,13 +170,18 @@ func (j *Job) WriteTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var parts []string
+	var parts []jobdir.File
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), store.PartPrefix) {
-			parts = append(parts, path.Join(j.Output, e.Name()))
+			parts = append(parts, jobdir.File{Name: path.Join(j.Output, e.Name())})
 		}
 	}
-	return j.Method.WriteTable(ctx, j, parts, func() (io.WriteCloser, error) { return j.Create(jobdir.ShardName(jobdir.TablePart, 0)) })
+	return j.Method.WriteTable(ctx, j, parts)
+}
+
+// CreateTable creates the shard that WriteTable writes.
+func (j *Job) CreateTable() (io.WriteCloser, error) {
+	return j.Create(jobdir.ShardName(jobdir.TablePart, 0))
 }
 
 // Create creates a file in the directory of the job.

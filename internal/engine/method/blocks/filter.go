@@ -203,7 +203,7 @@ func (s *filter) reduceBlocks() error {
 	if err != nil || s.name != step.Solve && s.o.Tier != s.g.Tiers() {
 		return err
 	}
-	part := path.Join(s.o.Output, jobdir.PartName(s.o.Part))
+	part := jobdir.File{Name: path.Join(s.o.Output, jobdir.PartName(s.o.Part))}
 	create := func() (io.WriteCloser, error) { return s.o.Create(jobdir.ShardName(jobdir.TablePart, s.o.Part)) }
-	return writeTableShard(context.Background(), s.o.FS, []string{part}, create, Stored(s.g), s.o.Tier)
+	return writeTableShard(context.Background(), s.o.FS, []jobdir.File{part}, create, Stored(s.g), s.o.Tier)
 }

@@ -226,8 +226,8 @@ func (m *Method) WriteLines(j *runner.Job) error {
 }
 
 // WriteTable writes a shard of the table from parts.
-func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
-	return writeTableShard(ctx, j.FS, parts, create, m.stored, j.Tier)
+func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []jobdir.File) error {
+	return writeTableShard(ctx, j.FS, parts, j.CreateTable, m.stored, j.Tier)
 }
 
 // Stored returns the game with the positions that the table of a game stores: a *mirror.Half if it is Halved.

@@ -20,12 +20,8 @@ import (
 
 // writeTableShard writes a shard of the table, see jobdir.TablePart, which create creates: the positions that stored has, in
 // some parts of a job that gives all positions of a tier values.
-func writeTableShard(ctx context.Context, fsys store.FS, parts []string, create func() (io.WriteCloser, error), stored game.Tiered, tier int) error {
-	var files []jobdir.File
-	for _, part := range parts {
-		files = append(files, jobdir.File{Name: part})
-	}
-	in, err := OpenTierFiles(fsys, files, stored, tier)
+func writeTableShard(ctx context.Context, fsys store.FS, parts []jobdir.File, create func() (io.WriteCloser, error), stored game.Tiered, tier int) error {
+	in, err := OpenTierFiles(fsys, parts, stored, tier)
 	if err != nil {
 		return err
 	}

@@ -173,15 +173,15 @@ func (m *Method) WriteShard(j *runner.Job, i int, lines io.Reader, source string
 }
 
 // WriteTable writes a shard of the table from parts.
-func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []string, create func() (io.WriteCloser, error)) error {
-	out, err := create()
+func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []jobdir.File) error {
+	out, err := j.CreateTable()
 	if err != nil {
 		return err
 	}
 	w := newTableWriter(out, m.g, j.Tier)
 	var files []*file
 	for _, part := range parts {
-		files = append(files, &file{fsys: j.FS, File: jobdir.File{Name: part}, g: m.g})
+		files = append(files, &file{fsys: j.FS, File: part, g: m.g})
 	}
 	in, err := openFiles(j.Stage(), Values, files...)
 	if err == nil {

@@ -127,18 +127,16 @@ func (d *Data) takeOver() error {
 		return err
 	}
 	for _, e := range entries {
-		dir := d.Dir(e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), driverPrefix) && dir != own:
-			moved := path.Join(own, e.Name())
-			err = d.FS.Rename(dir, moved)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil // that driver has ended
-			} else if err == nil {
-				err = d.clearOwn(moved)
-			}
-		case strings.HasPrefix(e.Name(), removedPrefix):
-			err = d.sweep(dir)
+		dir, moved := d.Dir(e.Name()), path.Join(own, e.Name())
+		if !strings.HasPrefix(e.Name(), driverPrefix) || dir == own {
+			continue
+		}
+		err := d.FS.Rename(dir, moved)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // that driver has ended
+		}
+		if err == nil {
+			err = d.clearOwn(moved)
 		}
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ type File struct {
 	Seal *store.SealedFile // nil: the directory has no seal, because another program made it or it is incomplete
 }
 
-// Find returns some files of one directory.
+// Find returns files with these names, which are in one directory.
 func Find(fsys store.FS, names ...string) (files []File, err error) {
 	seal, err := store.ReadSeal(fsys, path.Dir(names[0]))
 	if err != nil && !errors.Is(err, store.ErrIncomplete) {

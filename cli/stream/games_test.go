@@ -92,7 +92,7 @@ func TestHelpOfTheGame(t *testing.T) {
 func TestGamesInOrder(t *testing.T) {
 	twice := append(toys(), toys()...)
 	property := toys()
-	property[0].Params[0].Name = "parents"
+	property[0].Params[0].Name = "predecessors"
 	flag := toys()
 	flag[1].Params[0].Name = "turn"
 	for want, games := range map[string]game.Kinds{

@@ -97,6 +97,6 @@ func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([]step.Ma
 // Partitions divides the pairs of a job among reducers.
 func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
 	properties := append(j.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(j.Tier)},
-		step.Property{Name: "parents", Value: j.Predecessors})
+		step.Property{Name: "predecessors", Value: j.Predecessors})
 	return Borders(m.g, j.Tier, reducers)[1:], properties, nil
 }

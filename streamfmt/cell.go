@@ -44,7 +44,7 @@ type Cell struct {
 	Length      uint32
 	Records     uint32
 	Sum         uint32 // CRC-32C
-	Stage       uint32 // the tier, or the number of a pass over it
+	Stage       uint32 // the tier in the low 16 bits; above them, the number of a pass over it
 }
 
 // maxWord returns the largest word of a row, which is a power of two minus 1.

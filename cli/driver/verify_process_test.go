@@ -34,9 +34,10 @@ func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change fu
 	out := must.Get(os.Create(name + ".new"))(t)
 	w := blocks.NewWriter(out, g, tier)
 	c := in.Cursor(0)
-	for _, rng := range must.Get(in.Ranges())(t) {
+	for e, err := range in.Entries() {
+		must.OK(t, err)
 		b := new(block.Block)
-		must.Get(c.Load(b, rng))(t)
+		must.Get(c.Load(b, e.First))(t)
 		change(b)
 		must.OK(t, w.Add(b))
 	}

@@ -111,7 +111,8 @@ func (r *run) senders(n *node) []*node {
 	return r.nodes[r.last+1 : n.number]
 }
 
-// name returns the name of the directory of a node's job, with passes forward of the first one, retrograde of the last one.
+// name returns the name of the directory of a node's job. A tier with passes has several: forward this is the first, retrograde
+// the last.
 func (n *node) name() string {
 	if n.forward {
 		return fmt.Sprintf("data_first%d", n.tier)

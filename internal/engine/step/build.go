@@ -40,10 +40,11 @@ func own() []string {
 
 // sources returns what a build knows about its sources: the revision, and the versions of
 // the main module and of this module. Other modules are not compared, because driver and
-// mapper are linked with different ones.
+// mapper are linked with different ones, and neither is whether files were modified: a data directory beside the sources, which
+// the user has made between two builds, would count.
 func sources(info *debug.BuildInfo) (known []string) {
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+		if s.Key == "vcs.revision" {
 			known = append(known, s.Key+"="+s.Value)
 		}
 	}
@@ -56,7 +57,7 @@ func sources(info *debug.BuildInfo) (known []string) {
 			m = m.Replace
 		}
 		if m.Version != "" && m.Version != "(devel)" {
-			known = append(known, path+"="+m.Version)
+			known = append(known, path+"="+strings.TrimSuffix(m.Version, "+dirty"))
 		}
 	}
 	return known

@@ -8,7 +8,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Stage is a job that receives rows: a tier, and the number of a pass over it. Stages of a tier
+// A Stage is a tier, and above its 16 bits the number of a pass over it: the job to which rows are sent. Stages of a tier
 // are in the order in which their jobs run.
 //
 //	forward     0: possible (init in tier 0); k: mark, pass k

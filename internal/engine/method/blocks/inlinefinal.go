@@ -36,13 +36,12 @@ func (f *inlineFinal) Open(ctx context.Context) error {
 			return err
 		}
 		f.Inputs, f.tiers = append(f.Inputs, t), append(f.tiers, t)
-		stores, err := t.Ranges()
-		if err != nil {
-			return err
-		}
 		ranges := new(mirror.RangeSet)
-		for _, rng := range stores {
-			ranges.Add(rng)
+		for e, err := range t.Entries() {
+			if err != nil {
+				return err
+			}
+			ranges.Add(e.First)
 		}
 		var images *mirror.Images
 		if half := t.Half(); half != nil {

@@ -1,7 +1,7 @@
 package blocks
 
 import (
-	"container/heap"
+	"cmp"
 	"slices"
 
 	"github.com/treereduce/treereduce/game"
@@ -18,11 +18,11 @@ type pusher struct {
 	emit   func(*block.Block) error
 	memory int
 
-	pending pendingHeap // a heap by tier and range
-	byKey   map[[2]uint64]*pendingBlock
-	bytes   int
+	pending []*pendingBlock // the receivers, of one tier, in ascending order of range
+	bytes   int             // of pending
 	free    []*pendingBlock
-	last    [2]uint64 // tier and range of the last block pushed
+	tier    int    // of the last block pushed
+	last    uint64 // its range
 	ranges  []uint64
 }
 
@@ -32,7 +32,7 @@ func newPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error)
 	if memory == 0 {
 		memory = step.DefaultMemory
 	}
-	return &pusher{g: g, step: s, emit: emit, memory: memory, byKey: make(map[[2]uint64]*pendingBlock)}
+	return &pusher{g: g, step: s, emit: emit, memory: memory}
 }
 
 // A pendingBlock accumulates messages until all blocks up to range until have sent theirs.
@@ -42,34 +42,14 @@ type pendingBlock struct {
 	bytes int
 }
 
-type pendingHeap []*pendingBlock
-
-func (h pendingHeap) Len() int { return len(h) }
-
-func (h pendingHeap) Less(i, j int) bool {
-	return h[i].Tier < h[j].Tier || h[i].Tier == h[j].Tier && h[i].Range < h[j].Range
-}
-
-func (h pendingHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-func (h *pendingHeap) Push(x any) { *h = append(*h, x.(*pendingBlock)) }
-
-func (h *pendingHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
-}
-
 // Push merges the messages of b into the ranges that receive them.
 func (p *pusher) Push(b *block.Block) error {
-	at := [2]uint64{uint64(b.Tier), b.Range}
-	if at[0] != p.last[0] || at[1] < p.last[1] {
+	if b.Tier != p.tier || b.Range < p.last {
 		if err := p.Flush(); err != nil { // the input does not ascend: emit everything
 			return err
 		}
 	}
-	p.last = at
+	p.tier, p.last = b.Tier, b.Range
 	for len(p.pending) > 0 && p.pending[0].until < b.Range {
 		if err := p.flushFirst(); err != nil {
 			return err
@@ -94,9 +74,9 @@ func (p *pusher) Push(b *block.Block) error {
 // receiver returns the buffered block of a range to which home sends messages; nil if the range
 // cannot contain positions of the tier.
 func (p *pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, error) {
-	at := [2]uint64{uint64(tier), rng}
-	if h := p.byKey[at]; h != nil {
-		return &h.Block, nil
+	at, ok := slices.BinarySearchFunc(p.pending, rng, func(h *pendingBlock, rng uint64) int { return cmp.Compare(h.Range, rng) })
+	if ok {
+		return &p.pending[at].Block, nil
 	}
 	low := p.g.Low(tier, rng)
 	if low == nil {
@@ -111,8 +91,7 @@ func (p *pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, erro
 		return nil, err
 	}
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
-	heap.Push(&p.pending, h)
-	p.byKey[at] = h
+	p.pending = slices.Insert(p.pending, at, h)
 	// Two bits and a value byte for each slot, and four bytes for each open slot in the
 	// list of OpenSlots.
 	h.bytes = len(low)*5/4 + 4*h.Open.Count()
@@ -122,8 +101,8 @@ func (p *pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, erro
 
 // flushFirst emits the first buffered range.
 func (p *pusher) flushFirst() error {
-	h := heap.Pop(&p.pending).(*pendingBlock)
-	delete(p.byKey, [2]uint64{uint64(h.Tier), h.Range})
+	h := p.pending[0]
+	p.pending = p.pending[1:]
 	p.bytes -= h.bytes
 	p.step.Send(&h.Block)
 	p.free = append(p.free, h)

@@ -68,43 +68,27 @@ func divide(fsys store.FS, part jobdir.File, g game.Tiered, tier, n int) ([]uint
 		return nil, err
 	}
 	defer t.Close()
-	return t.Split(n)
+	return t.Split(n), nil
 }
 
-// pagesOfPartition is the number of pages of the index for each partition from which on Split divides pages, which
-// it does not read: in HDFS, to read a page is to read most of the blocks before it.
-const pagesOfPartition = 4
-
 // Split divides the ranges into up to n partitions of about the same number of bytes, and
-// returns the first range of each. The first is 0, and they ascend strictly.
-func (t *Tier) Split(n int) ([]uint64, error) {
-	if n == 1 {
-		return []uint64{0}, nil
-	}
-	borders, pages := []uint64{0}, 0
-	var all, before uint64 // the number of bytes of all ranges, and of those so far
-	add := func(rng, _, bytes uint64) {
-		if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
-			borders = append(borders, rng)
-		}
-		before += bytes
+// returns the first range of each. The first is 0, and they ascend strictly. A page of the index is in one partition: to
+// read pages in HDFS is to read most of the blocks before them.
+func (t *Tier) Split(n int) []uint64 {
+	borders := []uint64{0}
+	var all, before uint64 // the number of bytes of all pages, and of those so far
+	for _, f := range t.shards {
+		f.EachPage(t.tier, func(_, _, bytes uint64) { all += bytes })
 	}
 	for _, f := range t.shards {
-		f.EachPage(t.tier, func(_, _, bytes uint64) { all, pages = all+bytes, pages+1 })
+		f.EachPage(t.tier, func(rng, _, bytes uint64) {
+			if rng > borders[len(borders)-1] && before*uint64(n) >= all*uint64(len(borders)) {
+				borders = append(borders, rng)
+			}
+			before += bytes
+		})
 	}
-	if pages >= pagesOfPartition*n {
-		for _, f := range t.shards {
-			f.EachPage(t.tier, add)
-		}
-		return borders, nil
-	}
-	for e, err := range t.Entries() {
-		if err != nil {
-			return nil, err
-		}
-		add(e.First, 0, uint64(e.Length))
-	}
-	return borders, nil
+	return borders
 }
 
 // Splits divides the input of a job among mappers.
@@ -115,6 +99,6 @@ func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([]step.Ma
 // Partitions divides the pairs of a job among reducers.
 func (m *Method) Partitions(j *runner.Job, reducers int) ([]uint64, []step.Property, error) {
 	properties := append(j.Properties(nil), step.Property{Name: "tier", Value: strconv.Itoa(j.Tier)},
-		step.Property{Name: "parents", Value: j.Predecessors})
+		step.Property{Name: "predecessors", Value: j.Predecessors})
 	return Borders(m.g, j.Tier, reducers)[1:], properties, nil
 }

@@ -154,18 +154,6 @@ func (t *Tier) Half() *mirror.Half { return t.half }
 // Len returns the number of ranges that contain records.
 func (t *Tier) Len() int { return t.ranges }
 
-// Ranges returns all of these ranges. It takes 8 bytes of memory for each.
-func (t *Tier) Ranges() ([]uint64, error) {
-	ranges := make([]uint64, 0, t.ranges)
-	for e, err := range t.Entries() {
-		if err != nil {
-			return nil, err
-		}
-		ranges = append(ranges, e.First)
-	}
-	return ranges, nil
-}
-
 // Entries locates the ranges that contain records, in ascending order. It ends after an error.
 func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
 	return func(yield func(streamfmt.Cell, error) bool) {

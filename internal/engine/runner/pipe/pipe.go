@@ -261,6 +261,8 @@ func (p *pipeline) runMap(i int, s runner.Piece) error {
 	switch {
 	case started != nil:
 		return started
+	case errors.Is(shuffled, bufio.ErrBufferFull): // the program may have failed because the rest is not read
+		return fmt.Errorf("output of %s: expected lines of less than %d bytes", c.name, copySize)
 	case fed != nil && !unread:
 		return fed
 	case c.failed() || c.err != nil && shuffled == nil:

@@ -77,6 +77,7 @@ func TestPrograms(t *testing.T) {
 		{mapper, `cat >/dev/null; printf '10\n10\n02\n'`, "", "02\n10\n"},
 		{mapper, "cat >/dev/null; echo cannot >&2; exit 3", "possible_map (task 0): cannot", ""},
 		{mapper, "kill -9 $$", "possible_map (task 0) was killed (signal: killed)", ""},
+		{mapper, "cat >/dev/null; yes x | head -n 400000 | tr -d '\n' || { echo pipe >&2; exit 1; }; exit 1", "output of possible_map (task 0): expected lines of less than", ""},
 		{mapper, "cat >/dev/null; echo x", `possible_reduce: stdin:1: expected a key of 2 hexadecimal digits`, ""},
 		{reducer, "cat; echo reporter:counter:x,records in,3 >&2", "sort was given 2 lines, possible_reduce (task 0) read 3", ""},
 		{reducer, "cat; echo reporter:counter:x,records in,1 >&2", "sort was given 2 lines, possible_reduce (task 0) read 1", ""},

@@ -18,7 +18,7 @@ import (
 func (t *task) blocks() (n step.Counters, err error) {
 	in := t.in
 	if t.o.Packed() {
-		t.o.Predecessors = os.Getenv(command.Environment("parents")[0])
+		t.o.Predecessors = os.Getenv(command.Environment("predecessors")[0])
 		files, err := t.openFiles("the part")
 		if err != nil {
 			return n, err

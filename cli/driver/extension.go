@@ -94,10 +94,10 @@ type Preflighter interface {
 	Preflight(ctx context.Context, g game.Game, data string) error
 }
 
-// A Keeper executes jobs that go on after their driver has died. Keeps reports whether such a job still
-// uses a directory, so that the next driver waits for it.
-type Keeper interface {
-	Keeps(ctx context.Context, attempt string) (bool, error)
+// An Ender executes jobs that go on after their driver has died. End ends that of an attempt of such a driver, if there is
+// one: the next driver calls it before it deletes the directory, and makes the job again. If End fails, the run does not begin.
+type Ender interface {
+	End(ctx context.Context, attempt string) error
 }
 
 // The types that the functions of an Extension use.

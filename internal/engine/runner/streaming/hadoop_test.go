@@ -277,15 +277,19 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 	s.wantKept(t, done)
 }
 
-// testSubmittedLate kills a driver while Hadoop's client starts. The client submits the job when the next driver has solved the
-// game: the job must fail, and change nothing.
+// testSubmittedLate kills a driver, but not Hadoop's client, which has not submitted the job yet. It submits the job when the next
+// driver has solved the game: the job must fail, and change nothing.
 func testSubmittedLate(t *testing.T, s *site) {
 	const flags = "--keep all" + twoJobs
 	data, dir := s.dataDir(small.String()), t.TempDir()
 	command, closed := filepath.Join(dir, "hadoop"), filepath.Join(dir, "closed")
 	must.OK(t, os.WriteFile(closed, nil, 0o600))
-	script(t, command, `case "$*" in *"treereduce data_second6"*) kill -9 $PPID; while test -e `+closed+`; do sleep 0.1; done ;; esac
-exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
+	own := filepath.Join(s.Dir(), "bin", "hadoop")
+	script(t, command, `case "$*" in *"treereduce data_second6"*)
+	setsid sh -c 'while test -e `+closed+`; do sleep 0.1; done; exec `+own+` "$@"' late "$@" </dev/null >/dev/null 2>&1 &
+	kill -9 $PPID ;;
+esac
+exec `+own+` "$@"`)
 	d := s.start(t, small, data, flags+" --hadoop "+command)
 	if out, code := d.wait(t); code != -1 {
 		t.Fatalf("exit status %d, want one that was killed: %s", code, out)

@@ -98,7 +98,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 // End does not see a job that Hadoop's client submits later, for a driver that is paused or has died, and a task may go on where
 // its node manager cannot be reached. Both do no harm. They write only into the directory of their attempt. Hadoop's output
 // committer may make it again, but no other attempt has its name, no driver reads it, and only that of the attempt would rename
-// it, which it cannot any more (see store.Create). Maps that start after the attempt was deleted fail without its plan.
+// it, which it cannot any more (store.ErrTakenOver). Maps that start after the attempt was deleted fail without its plan.
 func (r *Runner) End(ctx context.Context, attempt string) error {
 	if !strings.HasPrefix(path.Base(attempt), stagePrefix) {
 		_, err := r.FS.Stat(store.PlanDir(attempt))

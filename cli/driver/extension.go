@@ -52,8 +52,8 @@ type Runner struct {
 	// Directory converts the name of a data directory to the form that the runner needs; nil: any
 	// name of this machine or of HDFS.
 	Directory func(name string) (string, error)
-	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter or a
-	// Keeper, those methods are called.
+	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter or an
+	// Ender, those methods are called.
 	Prepare func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
 	Solve func(s *Solve) error

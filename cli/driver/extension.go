@@ -52,8 +52,8 @@ type Runner struct {
 	// Directory converts the name of a data directory to the form that the runner needs; nil: any
 	// name of this machine or of HDFS.
 	Directory func(name string) (string, error)
-	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter or a
-	// Keeper, those methods are called.
+	// Prepare checks what a run needs, and returns what executes its jobs. If that also is a Preflighter or an
+	// Ender, those methods are called.
 	Prepare func(s *Start) (JobRunner, error)
 	// Solve solves the game elsewhere, and prints the result.
 	Solve func(s *Solve) error
@@ -94,10 +94,10 @@ type Preflighter interface {
 	Preflight(ctx context.Context, g game.Game, data string) error
 }
 
-// A Keeper executes jobs that go on after their driver has died. Keeps reports whether such a job still
-// uses a directory, so that the next driver waits for it.
-type Keeper interface {
-	Keeps(ctx context.Context, attempt string) (bool, error)
+// An Ender executes jobs that go on after their driver has died. End ends that of an attempt of such a driver, if there is
+// one: the next driver calls it before it deletes the directory, and makes the job again. If End fails, the run does not begin.
+type Ender interface {
+	End(ctx context.Context, attempt string) error
 }
 
 // The types that the functions of an Extension use.

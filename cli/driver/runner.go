@@ -28,7 +28,7 @@ import (
 
 var (
 	_ Preflighter = (*streaming.Runner)(nil)
-	_ Keeper      = (*streaming.Runner)(nil)
+	_ Ender       = (*streaming.Runner)(nil)
 )
 
 // ours returns the runners that every driver has.

@@ -359,12 +359,12 @@ func (r *run) begin(ctx context.Context, o *solve.Options) (*store.Data, error) 
 			return nil, err
 		}
 	}
-	var keep func(attempt string) (bool, error)
-	if jobs, ok := o.Runner.(Keeper); ok {
-		keep = func(attempt string) (bool, error) { return jobs.Keeps(ctx, attempt) }
+	var end func(attempt string) error
+	if jobs, ok := o.Runner.(Ender); ok {
+		end = func(attempt string) error { return jobs.End(ctx, attempt) }
 	}
 	create := func() (*store.Data, error) {
-		return store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, keep)
+		return store.Create(place.FS, place.Path, r.Game.Spec(), r.Mode, solve.IsRunArtifact, end)
 	}
 	var data *store.Data
 	var err error

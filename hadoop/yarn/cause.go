@@ -57,15 +57,20 @@ type finished struct{ ID, State, FinalStatus, Diagnostics string }
 
 // Cause returns why an application failed or by whom it was killed. It finds the task that
 // made the job fail, and returns what the program of its first failed attempt wrote to stderr.
-// It returns an error if the application did not fail, or if no service describes a failure.
+// It waits some seconds for the end of the application. It returns an error if the application did not fail, or if no
+// service describes a failure.
 func (c *Client) Cause(ctx context.Context, id string) (failure Failure, err error) {
 	var answer struct{ App finished }
-	if err := c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(id), &answer); err != nil {
+	poll(ctx, endWait, func(ctx context.Context) (again bool) {
+		err = c.getManager(ctx, "/ws/v1/cluster/apps/"+url.PathEscape(id), &answer)
+		return err == nil && answer.App.FinalStatus == "UNDEFINED"
+	})
+	if err != nil {
 		return failure, err
 	}
 	app := answer.App
 	app.ID = id
-	if app.FinalStatus == "SUCCEEDED" {
+	if app.FinalStatus == "SUCCEEDED" || app.FinalStatus == "UNDEFINED" {
 		return failure, fmt.Errorf("%s did not fail", id)
 	}
 	if task := failedTask.FindStringSubmatch(app.Diagnostics); task != nil {

@@ -1,4 +1,4 @@
-// Package yarn finds, ends and counts MapReduce jobs of a Hadoop cluster by the commands of its installation, whose
+// Package yarn runs, finds and ends MapReduce jobs of a Hadoop cluster by the commands of its installation, whose
 // output it reads. Why a job failed, it asks the services of the cluster over HTTP, since no command says what a
 // task printed:
 //
@@ -28,6 +28,7 @@ import (
 const (
 	dialTimeout    = 3 * time.Second  // a node may be unreachable from here
 	requestTimeout = 10 * time.Second // including the answer
+	endWait        = 10 * time.Second // the master writes the history after its client knows that the job has failed
 	historyWait    = 10 * time.Second // the history server looks for new jobs on request, but the master writes the history late
 	pollInterval   = 200 * time.Millisecond
 
@@ -188,17 +189,23 @@ func join(err, other error) error {
 // getHistory requests a path from the history server, and decodes the JSON. If the server does not know it, getHistory
 // tries again for some seconds: it learns of a job a while after its end.
 func (c *Client) getHistory(ctx context.Context, path string, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, historyWait)
-	defer cancel()
-	for {
-		err := c.get(ctx, history, c.history+"/ws/v1/history"+path, into)
+	var err error
+	poll(ctx, historyWait, func(ctx context.Context) (again bool) {
+		err = c.get(ctx, history, c.history+"/ws/v1/history"+path, into)
 		var answer *answerError
-		if !errors.As(err, &answer) || answer.code != http.StatusNotFound {
-			return err
-		}
+		return errors.As(err, &answer) && answer.code == http.StatusNotFound
+	})
+	return err
+}
+
+// poll calls ask until it returns false, for most at most.
+func poll(ctx context.Context, most time.Duration, ask func(ctx context.Context) (again bool)) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for ask(ctx) {
 		select {
 		case <-ctx.Done():
-			return err
+			return
 		case <-time.After(pollInterval):
 		}
 	}

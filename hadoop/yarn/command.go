@@ -3,15 +3,12 @@ package yarn
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,20 +26,6 @@ const (
 	// maxMessages is how many lines of a client are kept that may contain the cause of a failure.
 	maxMessages = 10
 )
-
-// An App is an application as Hadoop's client lists it.
-type App struct {
-	ID          string  // application_1795287426079_0001
-	State       string  // NEW, SUBMITTED, ACCEPTED, RUNNING, FINISHED, FAILED, KILLED
-	FinalStatus string  // UNDEFINED until the application ends, then SUCCEEDED, FAILED or KILLED
-	Progress    float64 // share that is done
-	TrackingURL string  // "" if there is none
-}
-
-// Ended reports whether the application has ended, successfully or not.
-func (a App) Ended() bool {
-	return a.State == "FINISHED" || a.State == "FAILED" || a.State == "KILLED"
-}
 
 // jobID returns the identifier of an application's MapReduce job.
 func jobID(app string) string { return "job_" + strings.TrimPrefix(app, "application_") }
@@ -91,35 +74,13 @@ const (
 	jobs         = "org.apache.hadoop.mapred.JobClient"
 )
 
-// Find returns the applications with a tag, in any state, newest first.
-func (c *Client) Find(ctx context.Context, tag string) ([]App, error) {
-	out, err := c.Run(ctx, applications, "application", "-list", "-appTags", tag, "-appStates", "ALL")
-	if err != nil {
-		return nil, err
+// Running returns the identifiers of the applications with a tag that have not ended, such as application_1795287426079_0001.
+func (c *Client) Running(ctx context.Context, tag string) (ids []string, err error) {
+	out, err := c.Run(ctx, applications, "application", "-list", "-appTags", tag, "-appStates", "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING")
+	for _, line := range listedLine.FindAllSubmatch(out, -1) {
+		ids = append(ids, string(line[1]))
 	}
-	return parseApps(out), nil
-}
-
-// parseApps returns the applications in a list of Hadoop's client: a line of nine columns for each, with the identifier,
-// name, type, user, queue, state, final status, progress and address.
-func parseApps(list []byte) (apps []App) {
-	for line := range strings.Lines(string(list)) {
-		columns := strings.Split(line, "\t")
-		for i := range columns {
-			columns[i] = strings.TrimSpace(columns[i])
-		}
-		if n := len(columns); n >= 9 && strings.HasPrefix(columns[0], "application_") { // a name may contain tabs
-			last := columns[n-4:]
-			if last[3] == "N/A" {
-				last[3] = ""
-			}
-			apps = append(apps, App{columns[0], last[0], last[1], fraction(strings.TrimSuffix(last[2], "%")), last[3]})
-		}
-	}
-	slices.SortFunc(apps, func(a, b App) int { // numbers of 5 digits follow those of 4
-		return cmp.Or(len(b.ID)-len(a.ID), strings.Compare(b.ID, a.ID))
-	})
-	return apps
+	return ids, err
 }
 
 // fraction parses a percentage.
@@ -135,20 +96,6 @@ func fraction(percent string) float64 {
 func (c *Client) Kill(ctx context.Context, app string) error {
 	_, err := c.Run(ctx, jobs, "-kill", jobID(app))
 	return err
-}
-
-// Counters returns the totals of the counters of an application's job.
-func (c *Client) Counters(ctx context.Context, app string) (Counters, error) {
-	out, err := c.Run(ctx, jobs, "-status", jobID(app))
-	if err != nil {
-		return nil, err
-	}
-	var r Report
-	r.Read(bytes.NewReader(out), func() {})
-	if len(r.Counters) == 0 {
-		return nil, errors.New(app + " has no counters")
-	}
-	return r.Counters, nil
 }
 
 // Counters contains the values of counters by group and name. Hadoop's own groups and counters have the names that
@@ -167,6 +114,7 @@ type Report struct {
 
 // Lines that Hadoop's client prints.
 var (
+	listedLine    = regexp.MustCompile(`(?m)^(application_\d+_\d+)\s`)
 	submittedLine = regexp.MustCompile(`Submitted application (application_\d+_\d+)`)
 	trackingLine  = regexp.MustCompile(`The url to track the job: (\S+)`)
 	progressLine  = regexp.MustCompile(`map (\d+)% reduce (\d+)%`)

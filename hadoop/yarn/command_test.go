@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +38,7 @@ func TestRun(t *testing.T) {
 	if err := c.Kill(t.Context(), "application_1_0001"); err == nil || !strings.HasSuffix(err.Error(), "/hadoop org.apache.hadoop.mapred.JobClient -kill job_1_0001: exit status 3: no such job") {
 		t.Error(err)
 	}
-	if _, err := New("/none/hadoop", nil, "").Find(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "/none/hadoop") {
+	if _, err := New("/none/hadoop", nil, "").Running(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "/none/hadoop") {
 		t.Error(err)
 	}
 }
@@ -70,20 +69,22 @@ func TestComplaint(t *testing.T) {
 	}
 }
 
-// TestParseApps checks the order of applications, and lines that are none.
-func TestParseApps(t *testing.T) {
-	line := func(id, name, progress string) string {
-		return fmt.Sprintf("%s\t  %s\t  MAPREDUCE\t  root\t default\t  FINISHED\t  SUCCEEDED\t  %s\t http://x/\n", id, name, progress)
+// TestRunning lists the applications with a tag.
+func TestRunning(t *testing.T) {
+	c := commanding(t, `case "$*" in
+*"application -list -appTags mine -appStates NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING") cat <<'END'
+`+recording(t, "list.txt")+`
+END
+esac`)
+	var want []string
+	for n := range 5 {
+		want = append(want, fmt.Sprintf("application_1795936819899_%04d", n+1))
 	}
-	apps := parseApps([]byte("Total number of applications:3\n  Application-Id\t Name\n" + line("application_1_9999", "a\tb", "100%") +
-		line("application_1_10000", "c", "50%") + line("application_1_0001", "d", "x") + "application_1_0002\tcut\n"))
-	var got []string
-	for _, a := range apps {
-		got = append(got, fmt.Sprint(a))
+	if ids, err := c.Running(t.Context(), "mine"); !slices.Equal(ids, want) || err != nil {
+		t.Errorf("%q, %v, want %q", ids, err, want)
 	}
-	want := "{application_1_10000 FINISHED SUCCEEDED 0.5 http://x/} {application_1_9999 FINISHED SUCCEEDED 1 http://x/} {application_1_0001 FINISHED SUCCEEDED 0 http://x/}"
-	if s := strings.Join(got, " "); s != want {
-		t.Errorf("%s\nwant %s", s, want)
+	if ids, err := c.Running(t.Context(), "other"); len(ids) > 0 || err != nil {
+		t.Errorf("%q, %v", ids, err)
 	}
 }
 
@@ -105,24 +106,11 @@ func TestRecordings(t *testing.T) {
 	if n != 55 || good.Counters["treereduce map"]["keys"] != 7 || good.Counters["Map-Reduce Framework"]["CPU time spent (ms)"] != 620 {
 		t.Errorf("%d counters: %v", n, good.Counters)
 	}
-	if status := read("status.txt"); !reflect.DeepEqual(status.Counters, good.Counters) {
-		t.Errorf("the status has %v, want %v", status.Counters, good.Counters)
-	}
 	if r := read("fails.txt"); r.App != id+"2" || r.Counters["Job Counters"]["Failed map tasks"] != 2 {
 		t.Errorf("%+v", r)
 	}
 	if r := read("queue.txt"); r.App != "" || !strings.Contains(r.Messages[0], "unknown queue: nosuch") {
 		t.Errorf("%+v", r)
-	}
-	want := []App{
-		{id + "5", "FINISHED", "SUCCEEDED", 1, "http://localhost:22179/jobhistory/job/job_1795936819899_0005"},
-		{id + "4", "FAILED", "FAILED", 0, "http://localhost:22169/cluster/app/" + id + "4"},
-		{id + "3", "FAILED", "FAILED", 0, ""},
-		{id + "2", "FINISHED", "FAILED", 1, "http://localhost:22179/jobhistory/job/job_1795936819899_0002"},
-		{id + "1", "FINISHED", "SUCCEEDED", 1, "http://localhost:22179/jobhistory/job/job_1795936819899_0001"},
-	}
-	if apps := parseApps([]byte(recording(t, "list.txt"))); !slices.Equal(apps, want) {
-		t.Errorf("%+v", apps)
 	}
 }
 
@@ -152,7 +140,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// FuzzReport reads the output of a client, and as a list of applications: shares are at most 1, and messages are lines.
+// FuzzReport reads the output of a client: shares are at most 1, and messages are lines.
 func FuzzReport(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -175,11 +163,6 @@ func FuzzReport(f *testing.F) {
 		})
 		if len(r.Messages) > maxMessages || strings.Contains(strings.Join(r.Messages, ""), "\n") {
 			t.Errorf("messages %q", r.Messages)
-		}
-		for _, app := range parseApps([]byte(text)) {
-			if app.Progress > 1 || strings.ContainsAny(app.ID+app.State+app.FinalStatus+app.TrackingURL, "\t\n") {
-				t.Errorf("%+v", app)
-			}
 		}
 	})
 }

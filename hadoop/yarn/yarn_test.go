@@ -1,6 +1,7 @@
 package yarn
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -165,10 +166,29 @@ func TestCause(t *testing.T) {
 			t.Errorf("%s: %q of %q, %v", test.app, got, got.Attempt, err)
 		}
 	}
-	for _, app := range []string{good, running} {
-		if got, err := f.client.Cause(t.Context(), app); err == nil {
-			t.Errorf("%s did not fail: %q", app, got)
+	if got, err := f.client.Cause(t.Context(), good); err == nil {
+		t.Errorf("it did not fail: %q", got)
+	}
+}
+
+// TestLateEnd checks that Cause waits for the end of an application, but not for ever.
+func TestLateEnd(t *testing.T) {
+	f := newFake(t)
+	asked := 0
+	f.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if asked++; asked < 4 {
+			reply(w, http.StatusOK, string(must.Get(os.ReadFile("testdata/ws/v1/cluster/apps/"+running+".json"))(t)))
 		}
+		return asked < 4
+	}
+	if got, err := f.client.Cause(t.Context(), mapperFails); err != nil || got.Text != mapperSays {
+		t.Errorf("%q, %v", got, err)
+	}
+	f.answer = always(`{"app":{"state":"ACCEPTED","finalStatus":"UNDEFINED","diagnostics":"waiting for resources"}}`)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*pollInterval)
+	defer cancel()
+	if got, err := f.client.Cause(ctx, running); err == nil {
+		t.Errorf("it did not end: %q", got)
 	}
 }
 

@@ -61,7 +61,7 @@ func families() []family {
 		{"job_positions", "gauge", "Positions in the output of finished jobs.", ofJobs(func(j *solve.JobRecord) float64 { return float64(cmp.Or(j.Positions, j.Records)) })},
 		{"job_bytes", "gauge", "Size of the output of finished jobs.", ofJobs(func(j *solve.JobRecord) float64 { return float64(j.Size) })},
 		{"job_seconds", "gauge", "Duration of finished jobs.", ofJobs(func(j *solve.JobRecord) float64 { return j.Seconds })},
-		{"retries_total", "counter", "How often jobs, or their tasks on a cluster, failed and were run again.", func(r *status.Run, add adder) {
+		{"retries_total", "counter", "How often tasks on a cluster failed and were run again.", func(r *status.Run, add adder) {
 			var n int64
 			for i := range r.Journal.Jobs {
 				n += r.Journal.Jobs[i].Retries

@@ -36,11 +36,9 @@ type Job struct {
 	// Predecessors is, for solve with blocks, the directory of the positions of Tier, which are the
 	// predecessors of those of Input.
 	Predecessors string
-	// Output is the directory of the attempt, made and empty; or Adopted, one in
-	// which the runner is already working, for an earlier driver that has died. Temporary
-	// files belong there, and must be gone when Run returns.
-	Output  string
-	Adopted bool
+	// Output is the directory of the attempt, made and empty. Temporary files belong there, and must be gone when Run
+	// returns.
+	Output string
 	// Reducers is the number of parts; part i precedes part i+1 in the order of keys. A
 	// cluster may write as many parts as it has reducers.
 	Reducers int
@@ -144,7 +142,7 @@ type Stats struct {
 	// The following fields are only set for a job on a cluster.
 
 	Application string  `json:"application,omitempty"`   // the application's ID
-	Retries     int64   `json:"retries,omitempty"`       // how often tasks, or the job, failed and were run again
+	Retries     int64   `json:"retries,omitempty"`       // how often tasks failed and were run again
 	Shuffled    int64   `json:"shuffled,omitempty"`      // positions sent by the maps
 	Bytes       int64   `json:"shuffle_bytes,omitempty"` // bytes that went through the shuffle
 	Read        int64   `json:"bytes_read,omitempty"`    // bytes that the tasks received from data nodes

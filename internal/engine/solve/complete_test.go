@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -112,46 +111,6 @@ func TestLostRecords(t *testing.T) {
 		want := fmt.Sprintf(": %d records made, but 57 records there", reported)
 		if _, err := solveInto(t, dir, g, o, store.Fresh); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-}
-
-// TestAdoptedEmpty adopts an attempt that has lost its files, as when the driver that began it
-// creates its directory again in HDFS. The job must run again; otherwise each --resume would fail.
-func TestAdoptedEmpty(t *testing.T) {
-	g, dir := rules(t, 3, 3, 3), t.TempDir()
-	o := options()
-	o.Runner = stopsAt("data_first2")
-	if _, err := solveInto(t, dir, g, o, store.Fresh); !errors.Is(err, errFailing) {
-		t.Fatal(err)
-	}
-	must.OK(t, os.Mkdir(filepath.Join(dir, "_attempt-data_first2-0123456789"), 0o777))
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Resume, solve.IsRunArtifact, func(string) (bool, error) { return true, nil })
-	must.OK(t, err)
-	defer data.Close()
-	adopted := false
-	o.Runner = &forger{at: "data_first2", forge: func(job *runner.Job) (runner.Stats, error) {
-		if job.Adopted {
-			adopted = true
-			return runner.Stats{Counts: step.Counts{Records: 5}}, nil
-		}
-		return new(inline.Runner).Run(t.Context(), job)
-	}}
-	var kinds []solve.Kind
-	o.Report = func(e solve.Event) {
-		if e.Job == "data_first2" && e.Kind != solve.Working {
-			kinds = append(kinds, e.Kind)
-		}
-	}
-	if _, err := solve.Run(t.Context(), data, g, o); err != nil || !adopted {
-		t.Errorf("adopted %v: %v", adopted, err)
-	}
-	if want := []solve.Kind{solve.Begun, solve.Retried, solve.Begun, solve.Done}; !slices.Equal(kinds, want) {
-		t.Errorf("events %q, want %q", kinds, want)
-	}
-	for _, j := range must.Get(solve.ReadJournal(store.Local{}, dir))(t).Jobs {
-		if again := j.Job == "data_first2"; again != (j.Retries == 1) || j.Size == 0 || j.Seconds == 0 {
-			t.Errorf("%+v", j)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type schedule struct {
 type setup struct {
 	g       game.Game
 	hdfs    bool
-	cluster bool // jobs run on a cluster, and a new driver adopts them
+	cluster bool // jobs run on a cluster, and a new driver ends them
 	change  func(*solve.Options)
 	calls   int               // that a driver makes which is alone
 	want    map[string]string // the files that it makes
@@ -212,7 +212,7 @@ func (s *schedule) drive(mode store.Mode, left int, f fault) *actor {
 		if s.cluster {
 			o.Runner = &onCluster{a: a}
 		}
-		data, err := store.Create(a.fs(), scheduleDir, s.g.Spec(), mode, solve.IsRunArtifact, func(attempt string) (bool, error) { return a.job(attempt) != nil, nil })
+		data, err := store.Create(a.fs(), scheduleDir, s.g.Spec(), mode, solve.IsRunArtifact, func(attempt string) error { s.endJob(attempt); return nil })
 		if err != nil {
 			return err
 		}
@@ -229,51 +229,47 @@ type onCluster struct {
 	a *actor
 }
 
-// job returns the job for an attempt that runs on the cluster, or has succeeded; nil: none.
-func (a *actor) job(attempt string) *actor {
-	a.s.mu.Lock()
-	defer a.s.mu.Unlock()
-	if job := a.s.jobs[attempt]; job != nil && (!job.ended || job.err == nil) {
-		return job
+// endJob ends the job for an attempt on the cluster, if there is one that runs. Every other job goes on, as one
+// does on a node that cannot be reached: its late writes must do no harm.
+func (s *schedule) endJob(attempt string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if job := s.jobs[attempt]; job != nil && !job.ended && job.number%2 == 0 {
+		job.killed, job.running = true, true
+		s.changed.Broadcast()
 	}
-	return nil
 }
 
 func (r *onCluster) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Runner.Run(ctx, job)
 	}
-	s, there := r.a.s, r.a.job(job.Output)
-	if !job.Adopted {
-		if err := job.FS.RemoveAll(job.Output); err != nil {
-			return runner.Stats{}, err
-		}
-		if err := r.a.call("submit", func() error { return nil }); err != nil {
-			return runner.Stats{}, err
-		}
-		there = s.start(0, fault{}, func(a *actor) error {
-			own, fsys := *job, a.fs()
-			own.FS, own.Progress = fsys, func(runner.Progress) {}
-			err := fsys.MkdirAll(own.Output)
-			own.Inbox = slices.Clone(job.Inbox)
-			for i, d := range own.Inbox { // opened by the driver, which may be paused
-				if err == nil {
-					own.Inbox[i], err = layers.OpenDir(fsys, d.(*layers.Dir).Path, s.g)
-				}
-			}
-			if err == nil {
-				a.stats, err = new(inline.Runner).Run(context.Background(), &own)
-			}
-			return err
-		})
-		s.mu.Lock()
-		s.jobs[job.Output] = there
-		s.mu.Unlock()
-	} else if there == nil {
-		return runner.Stats{}, &store.DamageError{Name: job.Output, Reason: "no such job"}
+	if err := job.FS.RemoveAll(job.Output); err != nil {
+		return runner.Stats{}, err
 	}
+	// Hadoop's client submits the job even if the driver is killed meanwhile.
+	if err := r.a.call("submit", func() error { return nil }); err != nil && !errors.Is(err, errKilled) {
+		return runner.Stats{}, err
+	}
+	s := r.a.s
+	there := s.start(0, fault{}, func(a *actor) error {
+		own, fsys := *job, a.fs()
+		own.FS, own.Progress = fsys, func(runner.Progress) {}
+		err := fsys.MkdirAll(own.Output)
+		own.Inbox = slices.Clone(job.Inbox)
+		for i, d := range own.Inbox { // opened by the driver, which may be paused
+			if err == nil {
+				own.Inbox[i], err = layers.OpenDir(fsys, d.(*layers.Dir).Path, s.g)
+			}
+		}
+		if err == nil {
+			a.stats, err = new(inline.Runner).Run(context.Background(), &own)
+		}
+		return err
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.jobs[job.Output] = there
 	for !there.ended && !r.a.killed {
 		r.a.waiting, r.a.running = there, false
 		s.changed.Broadcast()

@@ -32,7 +32,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
@@ -86,7 +85,7 @@ const (
 	Done    Kind = "done"  // a job is done
 
 	Resumed Kind = "resumed" // the run continues an earlier one
-	Retried Kind = "retried" // a job, or tasks of it, run again
+	Retried Kind = "retried" // tasks of a job on a cluster have run again
 	Damaged Kind = "damaged" // output of an earlier run is damaged or missing, and will be rebuilt if it is needed
 	Rebuilt Kind = "rebuilt" // damaged output has been written again
 	Warning Kind = "warning" // anything else that the user should know
@@ -171,12 +170,9 @@ type run struct {
 	done, before float64 // the work that has been done, of work; that of earlier runs
 	result       Result
 
-	adopted bool // whether attempts of an earlier run have been looked for
-
 	journal *journal
 	failed  string    // the attempt of the job that failed
 	jobAt   time.Time // when the current job began
-	again   int64     // how often it has been run again
 	size    int64     // bytes of the directory that was committed last
 
 	reporting sync.Mutex      // guards Report and broken
@@ -270,38 +266,23 @@ func (r *run) solve(ctx context.Context) (err error) {
 	if err := r.runJobs(ctx); err != nil {
 		return err
 	}
-	if err := r.data.RemoveKept(""); err != nil { // if no job has run
-		return err
-	}
 	if r.UntilTier >= 0 {
 		return nil
 	}
 	return r.end(ctx)
 }
 
-// execute runs a job of a node; nil: the final job. finish must commit the job's directory. If the output of an adopted job
-// is damaged, the job runs again.
+// execute runs a job of a node; nil: the final job. finish must commit the job's directory.
 func (r *run) execute(ctx context.Context, job *runner.Job, n *node, finish func(runner.Stats) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	stats, err := r.runJob(ctx, job, n)
-	if err == nil && job.Adopted {
-		job.Output, err = r.data.Adopt(job.Output, job.Name)
-	}
 	if err == nil && time.Since(r.jobAt) > cmp.Or(r.SyncAfter, syncAfter) {
 		err = r.data.EnableSync()
 	}
 	if err == nil {
 		err = finish(stats)
-	}
-	if job.Adopted && jobdir.Damaged(err) {
-		r.notify(Retried, job.Name, "%v: the job runs again", err)
-		r.again++
-		job.Adopted = false
-		if err = r.data.RemoveAttempt(job.Output); err == nil {
-			return r.execute(ctx, job, n, finish)
-		}
 	}
 	if err != nil {
 		r.failed = job.Output
@@ -311,7 +292,7 @@ func (r *run) execute(ctx context.Context, job *runner.Job, n *node, finish func
 	if stats.Retries > 0 {
 		r.report(Event{Kind: Retried, Job: job.Name})
 	}
-	stats.Size, stats.Retries, r.again = r.size, stats.Retries+r.again, 0
+	stats.Size = r.size
 	e.Kind, e.Done, e.Stats, e.Seconds = Done, true, stats, time.Since(r.jobAt).Seconds()
 	r.report(e)
 	r.rebuilt(job.Name)
@@ -325,7 +306,11 @@ func (r *run) execute(ctx context.Context, job *runner.Job, n *node, finish func
 // it, and reports progress.
 func (r *run) runJob(ctx context.Context, job *runner.Job, n *node) (stats runner.Stats, err error) {
 	r.warnRerun(job.Name)
-	if err := r.attempt(job); err != nil {
+	// No earlier: a run without a job writes no file that an earlier program cannot read.
+	if err := r.data.Remember(r.Remember, r.method.Needs()...); err != nil {
+		return stats, err
+	}
+	if job.Output, err = r.data.Attempt(job.Name); err != nil {
 		return stats, err
 	}
 	job.Method, job.FS, job.Reducers, job.Combine = r.method, r.data.FS, r.Reducers, r.Combine
@@ -348,26 +333,6 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, n *node) (stats runne
 	begun.Kind = Begun
 	r.report(begun)
 	return r.Runner.Run(ctx, job)
-}
-
-// attempt sets the directory that a job writes to. The first job of this run may still be
-// running on a cluster, started by a driver that has died; then its attempt is adopted.
-func (r *run) attempt(job *runner.Job) (err error) {
-	if !r.adopted {
-		r.adopted = true
-		if kept := r.data.Kept(job.Name); len(kept) > 0 {
-			job.Output, job.Adopted = kept[0], true
-		}
-		if err := r.data.RemoveKept(job.Output); err != nil || job.Adopted {
-			return err
-		}
-	}
-	// No earlier: a run without a job writes no file that an earlier program cannot read.
-	if err := r.data.Remember(r.Remember, r.method.Needs()...); err != nil {
-		return err
-	}
-	job.Output, err = r.data.Attempt(job.Name)
-	return err
 }
 
 // work is the sum of the weights of all nodes.

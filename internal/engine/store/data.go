@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -55,7 +54,6 @@ type Data struct {
 	Resumed bool              // whether an earlier run created it
 
 	isArtifact func(name string) bool
-	kept       []string // the attempts for which keep returned true
 
 	lock  io.Closer
 	syncs *syncer // the same as FS
@@ -73,11 +71,10 @@ const (
 
 // Create creates or opens a data directory for a run of a game, and locks it. It refuses a
 // directory of another game or version, one in which another process is working, and one with
-// files that are not treereduce's. It deletes the incomplete attempts of earlier runs, except,
-// in mode Resume, those for which keep returns true: a cluster may still be writing to them.
-// keep may be nil. It is called for each attempt, and may end what is at work on it. If keep fails, Create returns its error. isArtifact reports whether runs use
-// a name in the data directory, apart from the manifest and the names that begin with "_".
-func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, keep func(attempt string) (bool, error)) (_ *Data, err error) {
+// files that are not treereduce's. It deletes the attempts of earlier runs. Before it deletes one, it calls end, which may be
+// nil, to end what a cluster may still do for it. If end fails, Create deletes no more, and returns its error. isArtifact
+// reports whether runs use a name in the data directory, apart from the manifest and the names that begin with "_".
+func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, end func(attempt string) error) (_ *Data, err error) {
 	syncs := &syncer{fence: fence{FS: fsys}}
 	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs}
 	if err := d.refuse(mode); err != nil {
@@ -105,7 +102,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 	if err != nil {
 		return nil, err
 	}
-	if err := d.clear(mode == Overwrite, keep); err != nil {
+	if err := d.clear(mode == Overwrite, end); err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", path, err)
 	}
 	if d.Resumed {
@@ -275,8 +272,10 @@ func (d *Data) Dir(name string) string { return path.Join(d.Path, name) }
 
 // Attempt creates an empty directory for one attempt of the job that makes the directory name.
 // No two attempts have the same directory, not even in different processes: late writes of an
-// abandoned attempt go to a directory that is not read. Files next to the directory belong to
-// the attempt if their names are its name, a dot and a suffix.
+// abandoned attempt go to a directory that is not read. A job on a cluster may make that directory
+// again after it was deleted, if the cluster starts the job late or does not end it; then the next
+// driver deletes it. Files next to the directory belong to the attempt if their names are its name, a
+// dot and a suffix.
 func (d *Data) Attempt(name string) (dir string, err error) {
 	if err := d.CheckOwner(); err != nil {
 		return "", err
@@ -306,24 +305,11 @@ func (d *Data) attemptOf(entry string) string {
 	return d.Dir(entry)
 }
 
-// Kept returns the attempts of a job that Create has kept, in the order of their names, which has no
-// meaning. If an attempt has not begun, there may only be files that belong to it, and no directory.
-// Attempts that begin later are not among them: they may be those of a driver that has taken over.
-func (d *Data) Kept(name string) (dirs []string) {
-	for _, dir := range d.kept {
-		try, ok := strings.CutPrefix(dir, d.Dir(attemptPrefix+name+"-"))
-		if ok && len(try) == tryDigits && strings.Trim(try, "0123456789abcdef") == "" && !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
-
 // Commit turns an attempt into the directory name, atomically: it seals the attempt with the
 // given files, then renames it. An older directory of that name is deleted, and so is the attempt's PlanDir.
 // After a call of EnableSync, the result is durable.
 func (d *Data) Commit(attempt, name string, files []SealedFile) error {
-	if err := d.CheckOwner(); err != nil { // another driver may have adopted the attempt
+	if err := d.CheckOwner(); err != nil { // a write would make an attempt again that another driver has deleted
 		return err
 	}
 	seal := Seal{Game: d.Game, Job: name, Files: files}
@@ -359,17 +345,6 @@ func (d *Data) place(attempt, dir string) (removed string, err error) {
 		return "", cmp.Or(failed, err)
 	}
 	return removed, d.FS.Rename(attempt, dir)
-}
-
-// Adopt gives an attempt that an earlier driver began, and that is complete now, a new name, which it
-// returns: that driver may still write to the old one. It deletes the files next to the attempt that
-// belong to it.
-func (d *Data) Adopt(attempt, name string) (dir string, err error) {
-	dir = d.unique(attemptPrefix, name)
-	if err := d.FS.Rename(attempt, dir); err != nil {
-		return attempt, err
-	}
-	return dir, d.RemoveAttempt(attempt)
 }
 
 // CommitFile renames a file of an attempt to the given path. The caller must sync its

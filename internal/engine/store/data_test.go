@@ -27,9 +27,9 @@ func artifact(name string) bool {
 }
 
 // create creates or opens a data directory, and closes it when the test ends.
-func create(t *testing.T, dir string, mode store.Mode, keep func(string) (bool, error)) *store.Data {
+func create(t *testing.T, dir string, mode store.Mode, end func(string) error) *store.Data {
 	t.Helper()
-	data := must.Get(store.Create(store.Local{}, dir, spec, mode, artifact, keep))(t)
+	data := must.Get(store.Create(store.Local{}, dir, spec, mode, artifact, end))(t)
 	t.Cleanup(func() { data.Close() })
 	return data
 }
@@ -283,67 +283,36 @@ func TestLateTry(t *testing.T) {
 	}
 }
 
-// TestKeepNot checks that overwriting a run deletes all its attempts, even if keep would keep
-// them, after keep was called for each; and that an error of keep leaves everything as it was.
-func TestKeepNot(t *testing.T) {
-	path := t.TempDir()
-	dead := create(t, path, store.Fresh, nil)
-	attempt(t, dead, "data_first1")
-	before := names(t, path)
-	dead.Close()
-	unknown := errors.New("no answer")
-	_, err := store.Create(store.Local{}, path, spec, store.Resume, artifact, func(string) (bool, error) { return false, unknown })
-	if !errors.Is(err, unknown) || names(t, path) != before {
-		t.Errorf("%v; there is %s, want %s", err, names(t, path), before)
-	}
-	asked := ""
-	create(t, path, store.Overwrite, func(dir string) (bool, error) { asked += filepath.Base(dir); return true, nil })
-	if got := names(t, path); got != "" || asked != before {
-		t.Errorf("overwritten, but there is %s; keep was called for %q, want %q", got, asked, before)
-	}
-}
-
-// TestKeep checks that the attempts of running jobs stay, with the files that belong to them,
-// and that one of them can be found and committed.
-func TestKeep(t *testing.T) {
-	path := t.TempDir()
-	dead := create(t, path, store.Fresh, nil)
-	running := attempt(t, dead, "data_first1")
-	write(t, running, "good")
-	gone := attempt(t, dead, "data_first1")
-	attempt(t, dead, "data_first10")
-	waiting := attempt(t, dead, "data_second6.2") // a cluster creates the directory when it begins
-	must.OK(t, os.Remove(waiting))
-	for _, name := range []string{running + ".ranges", gone + ".ranges", waiting + ".ranges"} {
-		must.OK(t, os.WriteFile(name, nil, 0o666))
-	}
-	dead.Close()
-
-	data := create(t, path, store.Resume, func(dir string) (bool, error) { return dir == running || dir == waiting, nil })
-	if got, want := names(t, path), filepath.Base(running)+" "+filepath.Base(running)+".ranges "+filepath.Base(waiting)+".ranges"; got != want {
-		t.Errorf("kept: %s, want %s", got, want)
-	}
-	if got := data.Kept("data_second6.2"); !slices.Equal(got, []string{waiting}) {
-		t.Errorf("kept: %q, want %s", got, waiting)
-	}
-	attempt(t, data, "data_first10")
-	attempt(t, data, "data_first1") // may be that of a driver that has taken over
-	if got := data.Kept("data_first1"); !slices.Equal(got, []string{running}) {
-		t.Errorf("kept: %q, want %s", got, running)
-	}
-	must.OK(t, data.RemoveKept(running))
-	if got := data.Kept("data_second6.2"); len(got) > 0 {
-		t.Errorf("attempts that are not needed: %q", got)
-	}
-	adopted := must.Get(data.Adopt(running, "data_first1"))(t)
-	if _, err := os.Stat(adopted); err != nil || adopted == running {
-		t.Errorf("adopted as %s: %v", adopted, err)
-	}
-	must.OK(t, data.Commit(adopted, "data_first1", good))
-	if _, _, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(running + ".ranges"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what belonged to the attempt: %v", err)
+// TestEnd checks that end is called once for each attempt, before the attempt and the files that belong to it are
+// deleted, in every mode; and that an error of end leaves them as they were.
+func TestEnd(t *testing.T) {
+	for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
+		path := t.TempDir()
+		dead := create(t, path, store.Fresh, nil)
+		all := []string{attempt(t, dead, "data_first1"), attempt(t, dead, "data_first1"), attempt(t, dead, "data_first10"), attempt(t, dead, "data_second6.2")}
+		slices.Sort(all)
+		must.OK(t, os.Remove(all[3])) // a cluster creates the directory when it begins
+		for _, dir := range all {
+			must.OK(t, os.WriteFile(dir+".ranges", nil, 0o666))
+		}
+		if mode == store.Fresh { // as if the driver had died before it wrote the manifest
+			must.OK(t, os.Remove(filepath.Join(path, store.ManifestFile)))
+		}
+		before := names(t, path)
+		dead.Close()
+		unknown := errors.New("no answer")
+		_, err := store.Create(store.Local{}, path, spec, mode, artifact, func(string) error { return unknown })
+		if !errors.Is(err, unknown) || names(t, path) != before {
+			t.Errorf("mode %d: %v; there is %s, want %s", mode, err, names(t, path), before)
+		}
+		var ended []string
+		create(t, path, mode, func(dir string) error {
+			ended = append(ended, dir)
+			_, err := os.Stat(dir + ".ranges")
+			return err
+		})
+		if got := names(t, path); got != "" || !slices.Equal(ended, all) {
+			t.Errorf("mode %d: there is %s; end was called for %q, want %q", mode, got, ended, all)
+		}
 	}
 }

@@ -25,8 +25,7 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 // call remains: a rename that was checked before the take-over may be made after it.
 //
 //   - Data.Commit, Data.CommitFile and package solve rename an attempt or a file of one, which the new
-//     driver has deleted, or renames when it adopts it. If they are first, the same records of the same
-//     job are committed.
+//     driver has deleted. If they are first, the same records of the same job are committed.
 //   - The seal of a complete table may become the seal of its tiers, or the other way round (see
 //     package solve, which checks that a table has all its tiers).
 //   - The index of an archive may be replaced (see package streaming). Mappers refuse the names in an

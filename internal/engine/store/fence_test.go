@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -29,15 +31,13 @@ func TestTakenOver(t *testing.T) {
 	paused := must.Get(store.Create(leased{}, path, spec, store.Fresh, artifact, nil))(t)
 	late := attempt(t, paused, "data_first2")
 	write(t, late, "late")
-	adopted := attempt(t, paused, "data_first3") // a cluster is still working on it
-	write(t, adopted, "late")
 
-	second, err := store.Create(leased{}, path, spec, store.Resume, artifact, func(dir string) (bool, error) { return dir == adopted, nil })
-	must.OK(t, err)
+	second := must.Get(store.Create(leased{}, path, spec, store.Resume, artifact, nil))(t)
 	defer second.Close()
 	dir := attempt(t, second, "data_first1")
 	write(t, dir, "good")
 	must.OK(t, second.Commit(dir, "data_first1", good))
+	write(t, late, "later") // a job on a cluster makes the directory again
 	before := names(t, path)
 
 	refused := func(what string, err error) {
@@ -50,17 +50,13 @@ func TestTakenOver(t *testing.T) {
 		}
 	}
 	refused("commit", paused.Commit(late, "data_first2", good))
-	refused("commit of what the second adopted", paused.Commit(adopted, "data_first3", good))
 	refused("remove", paused.Remove("data_first1"))
 	refused("the manifest", paused.Remember(map[string]string{"keep": "all"}))
 	refused("a file", paused.WriteFile("jobs.json", nil))
-	_, err = paused.Attempt("data_first4")
+	_, err := paused.Attempt("data_first4")
 	refused("attempt", err)
 	refused("what a runner removes", paused.FS.RemoveAll(second.Dir("data_first1")))
 	paused.Close()
-	if err := second.Commit(adopted, "data_first3", good); err != nil {
-		t.Errorf("the second: %v", err)
-	}
 	if _, _, err := store.OpenDir(second.FS, second.Dir("data_first1"), spec); err != nil {
 		t.Error(err)
 	}
@@ -170,6 +166,38 @@ func TestTakenOverCreate(t *testing.T) {
 	if err := second.CheckOwner(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestTakenOverEnd takes over a directory before a driver lists the attempts of earlier ones. It must not end those of
+// the driver that has taken over.
+func TestTakenOverEnd(t *testing.T) {
+	path := t.TempDir()
+	fsys := &pausingList{left: 3} // the third list is that of attempts
+	fsys.pause = func() {
+		second := create(t, path, store.Fresh, nil)
+		attempt(t, second, "data_first1")
+	}
+	_, err := store.Create(fsys, path, spec, store.Fresh, artifact, func(dir string) error {
+		t.Errorf("it ends %s", dir)
+		return nil
+	})
+	if !errors.Is(err, store.ErrTakenOver) || !strings.Contains(names(t, path), "_attempt-data_first1-") {
+		t.Errorf("%v; there is %s", err, names(t, path))
+	}
+}
+
+// pausingList is a leased file system that calls pause before it lists a directory for the last of left times.
+type pausingList struct {
+	leased
+	left  int
+	pause func()
+}
+
+func (p *pausingList) ReadDir(name string) ([]fs.DirEntry, error) {
+	if p.left--; p.left == 0 {
+		p.pause()
+	}
+	return p.leased.ReadDir(name)
 }
 
 // pausing is a leased file system that calls pause before it renames.

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// clear deletes the attempts for which keep does not return true. If all is set, it deletes all of
-// them, and everything else of ours except the lock and the manifest.
-func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
+// clear calls end for each attempt, and deletes it. If all is set, it also deletes everything else of ours
+// except the lock and the manifest.
+func (d *Data) clear(all bool, end func(attempt string) error) error {
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
 	}
+	if err := d.CheckOwner(); err != nil { // attempts may be those of a driver that has taken over: their jobs go on
+		return err
+	}
+	ended := ""
 	for _, e := range entries {
-		attempt, kept := strings.HasPrefix(e.Name(), attemptPrefix), false
-		if attempt && keep != nil {
-			if kept, err = keep(d.attemptOf(e.Name())); err != nil {
-				return err
+		switch attempt := d.attemptOf(e.Name()); {
+		case strings.HasPrefix(e.Name(), attemptPrefix):
+			if end != nil && attempt != ended { // what belongs to an attempt follows it
+				err, ended = end(attempt), attempt
 			}
-		}
-		switch {
-		case kept && !all:
-			d.kept = append(d.kept, d.attemptOf(e.Name()))
-		case attempt:
-			err = d.FS.RemoveAll(d.Dir(e.Name()))
+			if err == nil {
+				err = d.FS.RemoveAll(d.Dir(e.Name()))
+			}
 		case all && d.isArtifact(e.Name()):
 			err = d.Remove(e.Name())
 		}
@@ -31,21 +32,6 @@ func (d *Data) clear(all bool, keep func(attempt string) (bool, error)) error {
 			return err
 		}
 	}
-	return nil
-}
-
-// RemoveKept deletes the attempts of earlier runs that Create has kept, except one: their jobs,
-// which may still be running, are not needed.
-func (d *Data) RemoveKept(except string) error {
-	for _, attempt := range d.kept {
-		if attempt == except {
-			continue
-		}
-		if err := d.RemoveAttempt(attempt); err != nil {
-			return err
-		}
-	}
-	d.kept = nil
 	return nil
 }
 

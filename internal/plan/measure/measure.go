@@ -147,7 +147,7 @@ func solved(ctx context.Context, g game.Game, most time.Duration) (cpu, work flo
 	}
 	defer os.RemoveAll(dir)
 	dir = filepath.Join(dir, "data")
-	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Overwrite, solve.IsRunArtifact, func(string) (bool, error) { return false, nil })
+	data, err := store.Create(store.Local{}, dir, g.Spec(), store.Overwrite, solve.IsRunArtifact, nil)
 	if err != nil {
 		return 0, 0, false, err
 	}

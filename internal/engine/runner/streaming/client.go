@@ -1,11 +1,11 @@
 package streaming
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,10 +24,8 @@ const (
 	endWait = time.Minute
 	// clientWait is how long a killed client may keep its output open.
 	clientWait = 5 * time.Second
-	// attendEvery is how often to ask for a job that another client submitted: each time, a JVM starts.
-	attendEvery = 5 * time.Second
-	// countersTries is how often to ask for the counters of such a job, if there are none.
-	countersTries = 6
+	// killTries is how often to look whether a job still runs, and to kill it.
+	killTries = 2
 )
 
 // submit runs Hadoop's client until the job ends.
@@ -57,18 +55,17 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 	})
 	err = runner.Wait(ctx, cmd)
 	if ctx.Err() != nil {
-		return runner.Stats{}, r.stopped(ctx, report.App, job.Output)
+		err = context.Cause(ctx)
+		if !errors.Is(err, errLost) {
+			_ = r.abandon(job.Output) // if this fails, the next driver ends it
+		}
+		return runner.Stats{}, err
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: %s", err, strings.Join(report.Messages, "; "))
-		app, notFound := r.find(ctx, job.Output)
-		if notFound == nil {
-			return r.attend(ctx, job, app) // only the client has failed
+		if len(report.Messages) > 0 {
+			err = fmt.Errorf("%w: %s", err, strings.Join(report.Messages, "; "))
 		}
-		if !errors.Is(notFound, errNoApp) {
-			return runner.Stats{}, fmt.Errorf("hadoop: %w; %w", err, notFound)
-		}
-		return runner.Stats{}, r.cause(ctx, report.App, err)
+		return runner.Stats{}, r.failure(ctx, report.App, job.Output, err)
 	}
 	return r.stats(job, report.App, report.Counters, time.Since(begun)), nil
 }
@@ -99,91 +96,48 @@ func (r *Runner) watched(ctx context.Context) (_ context.Context, stop func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// stopped returns the cause of the end of ctx. It kills the application, unless the resource manager is lost.
-func (r *Runner) stopped(ctx context.Context, app, attempt string) error {
-	err := context.Cause(ctx)
-	if !errors.Is(err, errLost) {
-		r.kill(app, attempt)
+// abandon kills the application of an attempt whose output is not needed.
+func (r *Runner) abandon(attempt string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), endWait)
+	defer cancel()
+	return r.kill(ctx, attempt)
+}
+
+// kill kills the applications of an attempt that have not ended.
+func (r *Runner) kill(ctx context.Context, attempt string) (err error) {
+	for range killTries { // one that has just ended by itself cannot be killed
+		apps, unknown := r.Yarn.Running(ctx, r.tag(attempt))
+		if unknown != nil {
+			return unknown
+		}
+		err = nil
+		for _, app := range apps {
+			err = cmp.Or(r.Yarn.Kill(ctx, app), err)
+		}
+		if err == nil {
+			return nil
+		}
 	}
 	return err
 }
 
-// attend waits for a job that the client of another driver has submitted.
-func (r *Runner) attend(ctx context.Context, job *runner.Job, app yarn.App) (runner.Stats, error) {
-	ctx, stop := r.watched(ctx)
-	defer stop()
-	begun := time.Now()
-	for !app.Ended() {
-		p := runner.Progress{Share: app.Progress, State: runner.Accepted, Tracking: app.TrackingURL}
-		if app.State == "RUNNING" {
-			p.State = runner.Running
-		}
-		job.Report(p)
-		select {
-		case <-ctx.Done():
-			return runner.Stats{}, r.stopped(ctx, app.ID, job.Output)
-		case <-time.After(attendEvery):
-		}
-		apps, err := r.Yarn.Find(ctx, r.tag(job.Output))
-		if err != nil {
-			continue // watch ends it if the resource manager is lost
-		}
-		i := slices.IndexFunc(apps, func(a yarn.App) bool { return a.ID == app.ID })
-		if i < 0 {
-			return runner.Stats{}, fmt.Errorf("%s: the resource manager does not know it any more: it was restarted", app.ID)
-		}
-		app = apps[i]
-	}
-	if app.FinalStatus != "SUCCEEDED" {
-		return runner.Stats{}, r.cause(ctx, app.ID, errors.New(strings.ToLower(app.FinalStatus)))
-	}
-	return r.stats(job, app.ID, r.counters(ctx, app.ID), time.Since(begun)), nil
-}
-
-// counters returns the counters of a job that has succeeded. A history server shows them some time after the job's end,
-// or never, if the application master could not write the history: then there are none.
-func (r *Runner) counters(ctx context.Context, app string) yarn.Counters {
-	for range countersTries {
-		counters, err := r.Yarn.Counters(ctx, app)
-		if err == nil {
-			return counters
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(attendEvery):
+// failure returns the error of a job whose client has failed: with the reason why its application failed, as far as the
+// cluster knows it, otherwise with the messages of the client. If only the client has failed, failure kills the application.
+func (r *Runner) failure(ctx context.Context, app, attempt string, clientErr error) error {
+	if app != "" {
+		ctx, cancel := context.WithTimeout(ctx, endWait)
+		defer cancel()
+		if failure, err := r.Yarn.Cause(ctx, app); err == nil {
+			return fmt.Errorf("%s: %s", app, failure)
 		}
 	}
-	return nil
-}
-
-// kill ends an application, or that of an attempt, if there is one: its output is no longer needed.
-func (r *Runner) kill(app, attempt string) {
-	ctx, cancel := context.WithTimeout(context.Background(), endWait)
-	defer cancel()
-	if app == "" {
-		found, err := r.find(ctx, attempt)
-		if err != nil || found.Ended() {
-			return
-		}
-		app = found.ID
+	if err := r.abandon(attempt); err != nil {
+		return fmt.Errorf("hadoop: %w; %w", clientErr, err)
 	}
-	r.Yarn.Kill(ctx, app) // if that fails, the output of the attempt is never read
-}
-
-// cause returns the reason why an application failed, as far as the cluster knows it;
-// otherwise the messages of the client.
-func (r *Runner) cause(ctx context.Context, app string, clientErr error) error {
 	if app == "" {
 		return fmt.Errorf("hadoop: not submitted: %w", clientErr)
 	}
-	ctx, cancel := context.WithTimeout(ctx, endWait)
-	defer cancel()
-	failure, err := r.Yarn.Cause(ctx, app)
-	if err != nil {
-		return fmt.Errorf("%s: %w", app, clientErr)
-	}
-	return fmt.Errorf("%s: %s", app, failure)
+	return fmt.Errorf("%s: hadoop: %w", app, clientErr)
 }
 
 // stats returns the statistics of a job, computed from its counters.

@@ -33,10 +33,8 @@ func installed(t *testing.T, script string) (r *Runner, commands func() []string
 	}
 }
 
-// listing is the line of an application in a list.
-func listing(state, final string) string {
-	return "application_1_0001\tx\tMAPREDUCE\tme\tdefault\t" + state + "\t" + final + "\t50%\thttp://x"
-}
+// listing is the line of an application in a list of those that have not ended.
+const listing = "application_1_0001\tx\tMAPREDUCE\tme\tdefault\tRUNNING\tUNDEFINED\t50%\thttp://x"
 
 // TestSubmitCommands checks that a good job takes no command but its submission, and what its progress and statistics are.
 func TestSubmitCommands(t *testing.T) {
@@ -63,78 +61,63 @@ END`)
 	}
 }
 
-// TestSubmitFails checks the error of a job that was not submitted, of one that failed, and of a client that failed while the
-// resource manager cannot be asked.
+// TestSubmitFails checks the error of a job that was not submitted, of one that failed, and of a client that failed: then the
+// application is killed, if it still runs and the resource manager can be asked.
 func TestSubmitFails(t *testing.T) {
+	const submitted = "echo 'Submitted application application_1_0001' >&2"
 	for name, test := range map[string]struct{ client, list, want string }{
-		"refused": {"echo 'ERROR: unknown queue: x' >&2", "true", "hadoop: not submitted: exit status 5: ERROR: unknown queue: x"},
-		"failed": {"echo 'Submitted application application_1_0001' >&2; echo 'Job failed' >&2", "echo '" + listing("FINISHED", "FAILED") + "'",
-			"application_1_0001: exit status 5: Job failed"},
-		"lost": {"echo 'an error' >&2", "echo no route >&2; exit 1", "hadoop: exit status 5: an error; "},
+		"refused":     {"echo 'ERROR: unknown queue: x' >&2", "true", "hadoop: not submitted: exit status 5: ERROR: unknown queue: x"},
+		"failed":      {submitted + "; echo 'Job failed' >&2", "true", "application_1_0001: hadoop: exit status 5: Job failed"},
+		"only client": {submitted, "echo '" + listing + "'", "application_1_0001: hadoop: exit status 5"},
+		"lost":        {"echo 'an error' >&2", "echo no route >&2; exit 1", "hadoop: exit status 5: an error; "},
 	} {
-		r, _ := installed(t, `case $1 in jar) `+test.client+`; exit 5;; *) `+test.list+`;; esac`)
+		r, commands := installed(t, `case $*,$1 in *,jar) `+test.client+`; exit 5;; *-list*) `+test.list+`;; esac`)
 		_, err := r.submit(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, []string{"jar"})
-		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || name != "lost" && err.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+		if killed := strings.Contains(strings.Join(commands(), "\n"), "-kill job_1_0001"); killed != (name == "only client") {
+			t.Errorf("%s: killed %v: %q", name, killed, commands())
 		}
 	}
 }
 
 // TestStop stops a job that runs: it is killed on the cluster.
 func TestStop(t *testing.T) {
-	r, commands := installed(t, `case $1 in jar) echo 'Submitted application application_1_0001' >&2
-echo 'The url to track the job: http://x' >&2; sleep 600;; esac`)
+	r, commands := installed(t, `case $*,$1 in *,jar) echo 'Submitted application application_1_0001' >&2
+echo 'The url to track the job: http://x' >&2; sleep 600;; *-list*) echo '`+listing+`';; esac`)
 	ctx, cancel := context.WithCancel(t.Context())
-	job := &runner.Job{Progress: func(runner.Progress) { cancel() }}
+	job := &runner.Job{Output: "/data/_attempt-x", Progress: func(runner.Progress) { cancel() }}
 	if _, err := r.submit(ctx, job, []string{"jar"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if got, want := commands(), []string{"jar", "org.apache.hadoop.mapred.JobClient -kill job_1_0001"}; !slices.Equal(got, want) {
-		t.Errorf("commands %q, want %q", got, want)
+	if got := commands(); len(got) != 3 || !strings.Contains(got[1], "-appTags "+r.tag(job.Output)) || got[2] != "org.apache.hadoop.mapred.JobClient -kill job_1_0001" {
+		t.Errorf("commands %q", got)
 	}
 }
 
-// TestForgotten simulates a resource manager that was restarted while a driver waited for a
-// job: it responds, but knows of no application.
-func TestForgotten(t *testing.T) {
-	r, _ := installed(t, "true")
-	_, err := r.attend(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
-	if err == nil || !strings.Contains(err.Error(), "application_1_0001: the resource manager does not know it any more") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// TestAttend waits for a job of another driver, whose counters come from a command.
-func TestAttend(t *testing.T) {
-	r, commands := installed(t, `case $* in
-*-list*) echo '`+listing("FINISHED", "SUCCEEDED")+`';;
-*-status*) printf '\tJob Counters\n\t\tFailed map tasks=2\n';;
-esac`)
-	stats, err := r.attend(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, yarn.App{ID: "application_1_0001", State: "RUNNING"})
-	if err != nil || stats.Retries != 2 || len(commands()) != 2 {
-		t.Errorf("%+v, %v, %q", stats, err, commands())
-	}
-}
-
-// TestAtWork checks that an application counts as missing only if the resource manager says
-// so.
-func TestAtWork(t *testing.T) {
+// TestEnd checks that a new driver ends the job of a dead one, and that it is an error if that is not possible. It is none if
+// the job ends by itself meanwhile.
+func TestEnd(t *testing.T) {
+	const once = "[ -e $0.ended ] || echo '" + listing + "'"
 	for _, test := range []struct {
-		list  string
-		keeps bool
-		fails bool
+		list, kill    string
+		killed, fails bool
 	}{
-		{"true", false, false},
-		{"echo '" + listing("RUNNING", "UNDEFINED") + "'", true, false},
-		{"echo '" + listing("FINISHED", "SUCCEEDED") + "'", true, false},
-		{"echo '" + listing("FINISHED", "FAILED") + "'", false, false},
-		{"exit 1", false, true},
+		{"true", "true", false, false},
+		{"echo '" + listing + "'", "true", true, false},
+		{"echo '" + listing + "'", "exit 1", true, true},
+		{once, "touch $0.ended; exit 1", true, false},
+		{"exit 1", "true", false, true},
 	} {
-		r, _ := installed(t, test.list)
-		_, err := r.find(t.Context(), "/data/_attempt-x")
-		keeps, fails := err == nil, err != nil && !errors.Is(err, errNoApp)
-		if keeps != test.keeps || fails != test.fails {
-			t.Errorf("%s: %v", test.list, err)
+		r, commands := installed(t, "case $* in *-list*) "+test.list+";; *-kill*) "+test.kill+";; esac")
+		err := r.End(t.Context(), "/data/"+stagePrefix+"x")
+		killed := strings.Contains(strings.Join(commands(), "\n"), "-kill job_1_0001")
+		if (err != nil) != test.fails || killed != test.killed {
+			t.Errorf("%s; %s: %v, killed %v", test.list, test.kill, err, killed)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "a job of an earlier driver may still run, for "+stagePrefix+"x: ") {
+			t.Error(err)
 		}
 	}
 }
@@ -166,27 +149,6 @@ func TestMostRecords(t *testing.T) {
 		solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Combine, o.KeepAll = r, false, true })
 		if r.jobs == 0 {
 			t.Errorf("%s: no jobs", g.Spec())
-		}
-	}
-}
-
-// TestKeepsCopying checks that a new driver ends the copying of a dead one, and that it is an error if that is not possible.
-func TestKeepsCopying(t *testing.T) {
-	for _, test := range []struct {
-		list, kill    string
-		killed, fails bool
-	}{
-		{"true", "true", false, false},
-		{"echo '" + listing("FINISHED", "SUCCEEDED") + "'", "true", false, false},
-		{"echo '" + listing("FINISHED", "SUCCEEDED") + "'; echo '" + strings.Replace(listing("RUNNING", "UNDEFINED"), "1_0001", "1_0000", 1) + "'", "true", true, false},
-		{"echo '" + listing("RUNNING", "UNDEFINED") + "'", "exit 1", true, true},
-		{"exit 1", "true", false, true},
-	} {
-		r, commands := installed(t, "case $* in *-list*) "+test.list+";; *-kill*) "+test.kill+";; esac")
-		keeps, err := r.Keeps(t.Context(), "/data/"+stagePrefix+"x")
-		killed := strings.Contains(strings.Join(commands(), "\n"), "-kill job_1_000")
-		if keeps || (err != nil) != test.fails || killed != test.killed {
-			t.Errorf("%s; %s: keeps %v, %v, killed %v", test.list, test.kill, keeps, err, killed)
 		}
 	}
 }

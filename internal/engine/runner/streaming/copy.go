@@ -36,7 +36,6 @@ type Copy struct {
 	// Stage is the path of a directory in the data directory, for what is to be copied and is no file there. Jobs that
 	// copy have its tag.
 	Stage string
-	jobs  int // that were submitted
 }
 
 // A namedFS is a file system with the name that precedes its paths in a URI.
@@ -226,15 +225,13 @@ func (c *Copy) copy(ctx context.Context, from []string, to string) error {
 }
 
 // distcp copies by the nodes, with Hadoop's DistCp, a job in which each map copies a part of the files. It replaces files
-// only if all sources are files. The job has a tag of its own: otherwise an earlier one, which has succeeded, would be taken
-// for it.
+// only if all sources are files.
 func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool) error {
-	c.jobs++
-	list := path.Join(c.Stage, fmt.Sprintf("sources-%d", c.jobs))
+	list := path.Join(c.Stage, "sources")
 	if err := store.WriteFile(c.fsys, list, []byte(strings.Join(from, "\n")+"\n")); err != nil {
 		return err
 	}
-	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.r.tag(c.Stage)+","+c.r.tag(list))...)
+	args := append([]string{"distcp"}, c.r.definitions("copy to "+to, c.r.tag(c.Stage))...)
 	if atomic.MatchString(to) { // after an error, a map may leave a cut file, which its next attempt would not replace
 		args = slices.Concat(args, definition("mapreduce.map.maxattempts", 1), definition("mapreduce.am.max-attempts", 1), []string{"-direct"})
 	} else if !atomic.MatchString(c.uri) { // HDFS compares checksums, which depend on the size of blocks
@@ -244,7 +241,7 @@ func (c *Copy) distcp(ctx context.Context, from []string, to string, files bool)
 		args = append(args, "-overwrite")
 	}
 	args = append(args, "-f", c.fsys.Name()+list, to)
-	_, err := c.r.submit(ctx, &runner.Job{Output: list}, args)
+	_, err := c.r.submit(ctx, &runner.Job{Output: c.Stage}, args)
 	return err
 }
 

@@ -94,6 +94,7 @@ func TestHadoop(t *testing.T) {
 		"client lost":                 testClientLost,
 		"block lost":                  testBlockLost,
 		"driver killed":               testDriverKilled,
+		"submitted late":              testSubmittedLate,
 		"passes with tasks that fail": testPassTasksFail,
 		"passes with drivers killed":  testPassDriverKilled,
 	})
@@ -222,7 +223,7 @@ func testInterrupted(t *testing.T, s *site) {
 	s.wantJobs(t, map[string]int{"data_second6": 2})
 }
 
-// testClientLost kills Hadoop's client while a job runs.
+// testClientLost kills Hadoop's client while a job runs: the job is killed, and the driver fails.
 func testClientLost(t *testing.T, s *site) {
 	g := s.newGate(t, "data_second6", "000000")
 	s.forward(t, small, g.data, "")
@@ -231,16 +232,21 @@ func testClientLost(t *testing.T, s *site) {
 	for _, client := range children(t, d.cmd.Process.Pid) {
 		must.OK(t, syscall.Kill(-client, syscall.SIGKILL))
 	}
-	time.Sleep(time.Second)
-	g.open()
-	d.wantDone(t)
-	s.wantFinal(t, small, g.data)
-	s.wantJobs(t, map[string]int{"data_second6": 1})
+	out, code := d.wait(t)
+	s.wantLine(t, out, code, 1)
+	if !regexp.MustCompile(`data_second6: application_\d+_\d+: hadoop: signal: killed\n`).MatchString(out) {
+		t.Errorf("the line does not say that the client was killed: %s", out)
+	}
+	apps := s.wantJobs(t, map[string]int{"data_second6": 1})
+	if app := apps["data_second6"]; app.FinalStatus != "KILLED" {
+		t.Errorf("%s is %s", app.ID, app.State)
+	}
+	s.resume(t, small, g.data, twoJobs)
+	s.wantJobs(t, map[string]int{"data_second6": 2})
 }
 
-// testDriverKilled kills drivers between two jobs, and while a job of either step runs. Their
-// locks are leases, which expire a minute later; so all drivers are killed before the first
-// one is resumed.
+// testDriverKilled kills drivers between two jobs, and while a job of either step runs, of which one ends before the next
+// driver begins. The locks are leases, which expire a minute later; so all drivers are killed before the first one is resumed.
 func testDriverKilled(t *testing.T, s *site) {
 	const keep = "--keep all --compress"
 	const flags = keep + twoJobs
@@ -264,10 +270,58 @@ exec `+filepath.Join(s.Dir(), "bin", "hadoop")+` "$@"`)
 	}
 
 	s.resume(t, small, between, flags)
-	s.adopt(t, small, possible, flags)
+	s.resume(t, small, possible.data, flags)
 	s.resume(t, small, solving.data, flags)
-	s.wantJobs(t, map[string]int{"data_first8": 2, "data_second6": 3})
+	s.wantJobs(t, map[string]int{"data_first8": 3, "data_second6": 4})
+	s.wantKilled(t, "data_first8")
 	s.wantKept(t, done)
+}
+
+// testSubmittedLate kills a driver, but not Hadoop's client, which has not submitted the job yet. It submits the job when the next
+// driver has solved the game: the job must fail, and change nothing.
+func testSubmittedLate(t *testing.T, s *site) {
+	const flags = "--keep all" + twoJobs
+	data, dir := s.dataDir(small.String()), t.TempDir()
+	command, closed := filepath.Join(dir, "hadoop"), filepath.Join(dir, "closed")
+	must.OK(t, os.WriteFile(closed, nil, 0o600))
+	own := filepath.Join(s.Dir(), "bin", "hadoop")
+	script(t, command, `case "$*" in *"treereduce data_second6"*)
+	setsid sh -c 'while test -e `+closed+`; do sleep 0.1; done; exec `+own+` "$@"' late "$@" </dev/null >/dev/null 2>&1 &
+	kill -9 $PPID ;;
+esac
+exec `+own+` "$@"`)
+	d := s.start(t, small, data, flags+" --hadoop "+command)
+	if out, code := d.wait(t); code != -1 {
+		t.Fatalf("exit status %d, want one that was killed: %s", code, out)
+	}
+	s.resume(t, small, data, flags)
+	s.wantJobs(t, onceEach)
+	before := s.list(t, data)
+	must.OK(t, os.Remove(closed))
+	for begun, ended := time.Now(), 0; ended < 3; time.Sleep(poll) {
+		if time.Since(begun) > waitTime {
+			t.Fatalf("the late job does not end: %+v", s.apps(t))
+		}
+		ended = 0
+		for _, app := range s.apps(t) {
+			if app.FinalStatus != "UNDEFINED" {
+				ended++
+			}
+		}
+	}
+	if apps := s.apps(t); apps[0].FinalStatus != "FAILED" && apps[1].FinalStatus != "FAILED" && apps[2].FinalStatus != "FAILED" {
+		t.Errorf("the late job has not failed: %+v", apps)
+	}
+	if after := s.list(t, data); !maps.Equal(after, before) {
+		t.Errorf("there was\n%v\nand is\n%v", before, after)
+	}
+	s.resume(t, small, data, flags)
+	entries := must.Get(s.files.ReadDir(data))(t)
+	for _, e := range entries {
+		if temporary.MatchString(e.Name()) {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
 }
 
 // testNodeManagerKilled kills the node manager while the maps of a job run, and restarts it.
@@ -379,8 +433,9 @@ func testPassDriverKilled(t *testing.T, s *site) {
 	g := s.newGate(t, "data_second6.2", "000000")
 	s.kill(t, men, g, flags)
 	done := s.done(t, g.data)
-	s.adopt(t, men, g, flags)
-	s.wantJobs(t, map[string]int{"data_second5": 1, "data_second4": 1, "data_second6.2": 1})
+	s.resume(t, men, g.data, flags)
+	s.wantJobs(t, map[string]int{"data_second5": 1, "data_second4": 1, "data_second6.2": 2})
+	s.wantKilled(t, "data_second6.2")
 	s.wantKept(t, done)
 }
 
@@ -512,21 +567,6 @@ func (s *site) kill(t *testing.T, b board, g *gate, flags string) {
 	d.wait(t)
 }
 
-// adopt resumes the run that kill has stopped, and opens the gate once the new driver waits
-// for the job.
-func (s *site) adopt(t *testing.T, b board, g *gate, flags string) {
-	t.Helper()
-	attended, begun := make(chan error, 1), time.Now()
-	go func() { attended <- s.attended(g, begun) }()
-	out := s.resume(t, b, g.data, flags)
-	if err := <-attended; err != nil {
-		t.Error(err)
-	}
-	if strings.Contains(out, "runs again") {
-		t.Errorf("the job is not adopted: %s", out)
-	}
-}
-
 // resume resumes a data directory, whose lock the driver waits for, and runs it to the end. It returns the
 // output of that run.
 func (s *site) resume(t *testing.T, b board, data, flags string) (out string) {
@@ -622,6 +662,20 @@ func (s *site) wantJobs(t *testing.T, want map[string]int) map[string]applicatio
 	return apps
 }
 
+// wantKilled checks that exactly one application with the name of a job was killed: the next driver has ended it.
+func (s *site) wantKilled(t *testing.T, job string) {
+	t.Helper()
+	killed := 0
+	for _, app := range s.apps(t) {
+		if app.Name == "treereduce "+job && app.FinalStatus == "KILLED" {
+			killed++
+		}
+	}
+	if killed != 1 {
+		t.Errorf("%d applications of %s were killed, want 1: %+v", killed, job, s.apps(t))
+	}
+}
+
 // An application is one in the JSON of the resource manager.
 type application struct{ ID, Name, State, FinalStatus string }
 
@@ -699,24 +753,9 @@ func (s *site) attempts(t *testing.T, app application, task string) (states []st
 	return states
 }
 
-// attended waits until the journal shows that a driver that began after a given time waits for
-// the job at a gate, then opens the gate.
-func (s *site) attended(g *gate, begun time.Time) error {
-	for limit := time.Now().Add(waitTime); time.Now().Before(limit); time.Sleep(poll) {
-		j, err := solve.ReadJournal(s.files, g.data)
-		if err == nil && j.Begun.After(begun) && j.Now != nil && j.Now.Job == g.job && j.Now.Tracking != "" {
-			g.open()
-			return nil
-		}
-	}
-	g.open()
-	return fmt.Errorf("%s: no driver waits for %s", g.data, g.job)
-}
-
 // A gate blocks the attempts of maps of a job until it is opened or the test ends. It has its
 // own data directory.
 type gate struct {
-	job    string
 	data   string
 	closed string // a file that exists while the gate is closed
 	held   string // a file that exists once a map is blocked, with the host of its node
@@ -728,7 +767,7 @@ type gate struct {
 // the application master.
 func (s *site) newGate(t *testing.T, job, maps string) *gate {
 	dir := t.TempDir()
-	g := &gate{job: job, data: s.dataDir(job), closed: filepath.Join(dir, "closed"), held: filepath.Join(dir, "held")}
+	g := &gate{data: s.dataDir(job), closed: filepath.Join(dir, "closed"), held: filepath.Join(dir, "held")}
 	must.OK(t, os.WriteFile(g.closed, nil, 0o600))
 	g.hold = fmt.Sprintf(`"treereduce %s "*_m_%s_*) echo "$NM_HOST" >%s; while test -e %s; do sleep 0.1; done ;;`, job, maps, g.held, g.closed)
 	return g

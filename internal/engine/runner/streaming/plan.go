@@ -98,12 +98,12 @@ func definition(name string, value any) []string {
 	return []string{"-D", fmt.Sprintf("%s=%v", name, value)}
 }
 
-// definitions returns the generic options of every job: its name, its tags, the queue, how often to
+// definitions returns the generic options of every job: its name, its tag, the queue, how often to
 // poll, and the properties that the user defines.
-func (r *Runner) definitions(name, tags string) []string {
+func (r *Runner) definitions(name, tag string) []string {
 	args := slices.Concat(
 		definition("mapreduce.job.name", "treereduce "+name),
-		definition("mapreduce.job.tags", tags),
+		definition("mapreduce.job.tags", tag),
 		definition("mapreduce.client.completion.pollinterval", poll),
 		definition("mapreduce.client.progressmonitor.pollinterval", poll),
 		definition("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", poll),

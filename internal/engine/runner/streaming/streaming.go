@@ -68,20 +68,6 @@ const (
 
 // Run runs a job on the cluster, or a small one on r.Small.
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	if job.Adopted {
-		app, err := r.find(ctx, job.Output)
-		if errors.Is(err, errNoApp) { // it has failed since Keeps found it
-			err = &store.DamageError{Name: job.Output, Reason: errNoApp.Error()}
-		}
-		if err != nil {
-			return stats, err
-		}
-		if stats, err = r.attend(ctx, job, app); err != nil {
-			return stats, err
-		}
-		err = job.Method.Complete(job, &stats)
-		return stats, err
-	}
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.Small.Run(ctx, job)
 	}
@@ -106,50 +92,27 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	return stats, err
 }
 
-// Keeps reports whether a job on the cluster is running for an attempt, or has succeeded, so
-// that a new driver need only wait for it. An attempt without a plan has no such job: the
-// driver itself did the work. Keeps ends a copying that a dead driver has left: the next
-// driver compares the copy with the data directory.
-func (r *Runner) Keeps(ctx context.Context, attempt string) (bool, error) {
-	if strings.HasPrefix(path.Base(attempt), stagePrefix) {
-		return false, r.endCopying(ctx, attempt)
-	}
-	_, err := r.FS.Stat(store.PlanDir(attempt))
-	if err == nil {
-		_, err = r.find(ctx, attempt)
-	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoApp) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// endCopying ends the jobs that copy and have the tag of a stage.
-func (r *Runner) endCopying(ctx context.Context, stage string) error {
-	apps, err := r.Yarn.Find(ctx, r.tag(stage))
-	for _, app := range apps {
-		if !app.Ended() {
-			err = errors.Join(err, r.Yarn.Kill(ctx, app.ID))
+// End ends what runs on the cluster for an attempt of an earlier driver, which is about to be deleted. An attempt without a
+// plan has no job: the driver itself did the work. A stage has jobs that copy.
+//
+// End does not see a job that Hadoop's client submits later, for a driver that is paused or has died, and a task may go on where
+// its node manager cannot be reached. Both do no harm. They write only into the directory of their attempt. Hadoop's output
+// committer may make it again, but no other attempt has its name, no driver reads it, and only that of the attempt would rename
+// it, which it cannot any more (store.ErrTakenOver). Maps that start after the attempt was deleted fail without its plan.
+func (r *Runner) End(ctx context.Context, attempt string) error {
+	if !strings.HasPrefix(path.Base(attempt), stagePrefix) {
+		_, err := r.FS.Stat(store.PlanDir(attempt))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return err
-}
-
-// errNoApp is returned by find if no application is running for an attempt.
-var errNoApp = errors.New("no job is at work for this attempt")
-
-// find returns the application that is running for an attempt, or has succeeded.
-func (r *Runner) find(ctx context.Context, attempt string) (yarn.App, error) {
-	apps, err := r.Yarn.Find(ctx, r.tag(attempt))
-	if err != nil {
-		return yarn.App{}, err
+	if err := r.kill(ctx, attempt); err != nil {
+		return fmt.Errorf("a job of an earlier driver may still run, for %s: %w", path.Base(attempt), err)
 	}
-	for _, app := range apps {
-		if !app.Ended() || app.FinalStatus == "SUCCEEDED" {
-			return app, nil
-		}
-	}
-	return yarn.App{}, fmt.Errorf("%s: %w", attempt, errNoApp)
+	return nil
 }
 
 // Preflight checks, before anything is started, whether the jobs of a game can run with a data

@@ -57,10 +57,6 @@ type Options struct {
 // Packed reports whether records are packed.
 func (o *Options) Packed() bool { return o.Reducers > 0 }
 
-// SplitMark separates a file name from the byte offset at which a split begins, in the name
-// of a mapper's input. Line numbers in errors are counted from that offset.
-const SplitMark = " from byte "
-
 // Check returns an error if a game has no step of that name.
 func Check(name string, g game.Game) error {
 	if !slices.Contains(NamesOf(g), name) {

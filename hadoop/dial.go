@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,26 +175,10 @@ func newFS(properties hadoopconf.HadoopConf, name string) *FS {
 			return nil, err
 		}
 		c := f.limits.limit(conn, func() time.Duration { return data })
-		c.counts = append(c.counts, &f.received)
-		own, _, ownErr := net.SplitHostPort(conn.LocalAddr().String())
-		other, _, otherErr := net.SplitHostPort(conn.RemoteAddr().String())
-		if ownErr == nil && otherErr == nil && own == other { // a data node on this machine
-			c.counts = append(c.counts, &f.near)
-		}
+		c.received = &f.received
 		return c, nil
 	}
 	return f
-}
-
-// dialerOf returns a dialer. In a task of a cluster with several nodes on this machine, such as
-// 127.0.0.12, connections come from the address of the node, so that the name node can put its
-// replicas first. On other clusters, each node has an address anyway.
-func dialerOf(timeout time.Duration) *net.Dialer {
-	d := &net.Dialer{Timeout: timeout}
-	if node := net.ParseIP(os.Getenv("NM_HOST")); node.IsLoopback() {
-		d.LocalAddr = &net.TCPAddr{IP: node}
-	}
-	return d
 }
 
 // A dialFunc opens a connection.

@@ -59,7 +59,7 @@ type FS struct {
 	name     string
 	limits   limits
 
-	received, near atomic.Int64 // bytes from data nodes, and from the data node on this machine
+	received atomic.Int64 // bytes from data nodes
 
 	umask fs.FileMode
 
@@ -138,9 +138,8 @@ func connect(properties hadoopconf.HadoopConf, addresses []string, name string, 
 	return f, f.give(client)
 }
 
-// Received returns the number of bytes that were received from data nodes, and how many of them
-// from the data node on this machine.
-func (f *FS) Received() (all, near int64) { return f.received.Load(), f.near.Load() }
+// Received returns the number of bytes that were received from data nodes.
+func (f *FS) Received() int64 { return f.received.Load() }
 
 // configuration reads Hadoop's configuration. It is nil if there is none.
 // In a task, it includes the properties of the job that concern HDFS.

@@ -70,7 +70,7 @@ func (l *limits) dial(ctx context.Context, network, address string, wait time.Du
 		defer cancel()
 		defer context.AfterFunc(l.ctx, cancel)()
 	}
-	return dialerOf(l.within(wait)).DialContext(ctx, network, address)
+	return (&net.Dialer{Timeout: l.within(wait)}).DialContext(ctx, network, address)
 }
 
 // limit returns the connection with a limit for each read and write.
@@ -83,10 +83,10 @@ func (l *limits) limit(conn net.Conn, wait func() time.Duration) *limitedConn {
 // A limitedConn is a connection whose reads and writes have a time limit.
 type limitedConn struct {
 	net.Conn
-	limits *limits
-	wait   func() time.Duration
-	stop   func() bool
-	counts []*atomic.Int64 // of the bytes that are read
+	limits   *limits
+	wait     func() time.Duration
+	stop     func() bool
+	received *atomic.Int64 // the number of bytes that are read; nil: they are not counted
 }
 
 func (c *limitedConn) Read(b []byte) (int, error) {
@@ -94,8 +94,8 @@ func (c *limitedConn) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Conn.Read(b)
-	for _, count := range c.counts {
-		count.Add(int64(n))
+	if c.received != nil {
+		c.received.Add(int64(n))
 	}
 	return n, c.interrupted(err)
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -46,7 +45,6 @@ func TestHadoopNodes(t *testing.T) {
 		open = append(open, r)
 	}
 
-	wantOwn(t, f)
 	must.OK(t, c.KillNode(2, true))
 	for _, r := range open {
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, big) {
@@ -78,35 +76,6 @@ func configure(t *testing.T, timeout int) {
 		"<property><name>dfs.client.use.datanode.hostname</name><value>true</value></property></configuration>", timeout)
 	must.OK(t, os.WriteFile(filepath.Join(conf, "core-site.xml"), []byte(site), 0o644))
 	t.Setenv("HADOOP_CONF_DIR", conf)
-}
-
-// wantOwn checks that a client on a node writes and reads there.
-func wantOwn(t *testing.T, f *hadoop.FS) {
-	t.Helper()
-	configure(t, 60_000) // a slow data node must not count as one that hangs
-	defer configure(t, 2000)
-	t.Setenv("mapreduce_job_user_name", f.User())
-	t.Setenv("NM_HOST", "127.0.0.12")
-	defer t.Setenv("NM_HOST", "")
-	const size = 1 << 19
-	for try := 1; ; try++ { // a busy data node may refuse a read, which then goes to another one
-		own, err := hadoop.DialTask(f.Name(), f.NameNodes()[0])
-		must.OK(t, err)
-		name := fmt.Sprintf("/nodes/own-%d", try)
-		write(t, own, name, strings.Repeat("x", size))
-		if _, err := store.ReadFile(own, name); err != nil {
-			t.Fatal(err)
-		}
-		all, near := own.Received()
-		must.OK(t, own.Close())
-		if near == all && all >= size {
-			break
-		}
-		t.Logf("a client on node 2 read %d of %d bytes there", near, all)
-		if try == 10 {
-			t.Fatal("no client on node 2 read all of its bytes there")
-		}
-	}
 }
 
 // writeFiles writes files whose text is their name, and returns the names.

@@ -251,12 +251,13 @@ func tier(c *cli.Context, g game.Game) (int, error) {
 func inTask() bool { return os.Getenv("mapreduce_task_attempt_id") != "" }
 
 // source returns the name of this process's input for errors. A mapper knows the offset of its
-// split within a file, but not the line number, and with several files it only knows the first.
+// split within a file, from which line numbers are counted, and with several files it only knows the first.
+// The offset of a line of splits is that of the newline before it.
 // A reducer knows the number of its partition and the output directory.
 func source() string {
 	if file := os.Getenv("mapreduce_map_input_file"); file != "" {
 		if start := os.Getenv("mapreduce_map_input_start"); start != "" && start != "0" {
-			return file + step.SplitMark + start
+			return file + " from byte " + start
 		}
 		return file
 	}

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -70,35 +69,9 @@ func (r *reporting) Write(b []byte) (int, error) {
 // it.
 func closeFiles(place *filesys.Place, n *step.Counters) {
 	if place.HDFS != nil {
-		n.Read, n.Near = place.HDFS.Received()
+		n.Read = place.HDFS.Received()
 	}
 	place.Close()
-}
-
-// mapInput returns the input of the map of a step. For packed records, stdin is the archive of
-// the job's plan (see package streaming); the splits are the lines that the name of the input
-// refers to. An archive of another plan is an error: with its names, some splits might not be read.
-func mapInput(stdin io.Reader, place *filesys.Place, o *step.Options) (io.Reader, error) {
-	name := os.Getenv(command.Environment("splits")[0])
-	if name == "" {
-		return stdin, nil
-	}
-	if _, err := io.Copy(io.Discard, stdin); err != nil {
-		return nil, fmt.Errorf("input: %w", err)
-	}
-	from, to, err := step.ParseSplitsName(path.Base(path.Dir(name)), path.Base(os.Getenv("mapreduce_map_input_file")))
-	if err != nil {
-		return nil, err
-	}
-	text, err := store.ReadFile(place.FS, name)
-	if err != nil {
-		return nil, err
-	}
-	if to > len(text) {
-		return nil, fmt.Errorf("%s: expected at least %d bytes, found %d", name, to, len(text))
-	}
-	o.Source = name
-	return bytes.NewReader(text[from:to]), nil
 }
 
 // taskPlace returns the file system of this task's files: the HDFS of its job, or this machine

@@ -96,10 +96,10 @@ func TestGamesInOrder(t *testing.T) {
 	flag := toys()
 	flag[1].Params[0].Name = "turn"
 	for want, games := range map[string]game.Kinds{
-		"mapper: no games are given":                                       nil,
-		"mapper: game nim is given twice":                                  twice,
+		"mapper: no games are given":                                            nil,
+		"mapper: game nim is given twice":                                       twice,
 		"mapper: game nim, parameter predecessors: a common flag has this name": property,
-		"mapper: game hex, parameter turn: a common flag has this name":    flag,
+		"mapper: game hex, parameter turn: a common flag has this name":         flag,
 	} {
 		if status, stdout, stderr := mapped(games, "mapper", "possible"); status != 1 || stdout != "" || !strings.HasPrefix(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("status %d, %q, want %q", status, stderr, want)

@@ -16,7 +16,6 @@ import (
 
 // blocks runs one side of a step of a game that is solved by blocks.
 func (t *task) blocks() (n step.Counters, err error) {
-	in := t.in
 	if t.o.Packed() {
 		t.o.Predecessors = os.Getenv(command.Environment("predecessors")[0])
 		files, err := t.openFiles("the part")
@@ -24,21 +23,16 @@ func (t *task) blocks() (n step.Counters, err error) {
 			return n, err
 		}
 		defer closeFiles(files, &n)
-		if !t.work.reduces {
-			if in, err = mapInput(in, files, &t.o); err != nil {
-				return n, err
-			}
-		}
 	} else if !t.work.reduces && t.name == step.Solve && t.o.Turn == "" {
 		return n, command.Usagef("missing --turn (or %s in the environment), X or O: it distinguishes successors from predecessors", command.Environment("turn")[0])
 	}
-	return t.work.do(t.method, t.name, in, t.out, t.o)
+	return t.work.do(t.method, t.name, t.in, t.out, t.o)
 }
 
 // layers runs one side of a step of a game that is solved by layers. The states of a reducer and its messages to other jobs
 // are files; its output is its shard, which is a file, too, if records are packed.
 func (t *task) layers(g game.Game) (n step.Counters, err error) {
-	in, writes := t.in, t.work.reduces && t.name != step.Final
+	writes := t.work.reduces && t.name != step.Final
 	if writes || t.o.Packed() {
 		if writes {
 			err = t.checkReduce(g)
@@ -54,14 +48,9 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 			return n, err
 		}
 		defer closeFiles(files, &n)
-		if !writes {
-			if in, err = mapInput(in, files, &t.o); err != nil {
-				return n, err
-			}
-		}
 		t.o.ByHand = !t.o.Packed() && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
 	}
-	return t.work.do(t.method, t.name, in, t.out, t.o)
+	return t.work.do(t.method, t.name, t.in, t.out, t.o)
 }
 
 // layerOptions sets the options of a step of a game that is solved by layers.

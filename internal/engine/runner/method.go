@@ -26,9 +26,9 @@ type Method interface {
 	// Borders returns the first keys of all parts of a job except the first, ascending. By blocks they are the first keys of
 	// ranges.
 	Borders(j *Job) ([]game.Position, error)
-	// Splits divides the input of a job among mappers that read packed records. tasks returns the desired number of mappers
-	// for a number of records. Splits also returns the number of records.
-	Splits(j *Job, tasks func(records int64) int) (maps []step.MapInput, records int64, err error)
+	// Splits divides the input of a job among mappers that read packed records, and returns the splits of each. tasks returns
+	// the desired number of mappers for a number of records. Splits also returns the number of records.
+	Splits(j *Job, tasks func(records int64) int) (maps [][]step.Split, records int64, err error)
 	// Partitions divides the pairs of a job among at most the given number of reducers. It returns the first keys of all
 	// partitions except the first, strictly ascending and as the pairs have them, and the properties of the tasks.
 	Partitions(j *Job, reducers int) (keys []uint64, properties []step.Property, err error)

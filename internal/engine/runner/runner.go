@@ -146,7 +146,6 @@ type Stats struct {
 	Shuffled    int64   `json:"shuffled,omitempty"`      // positions sent by the maps
 	Bytes       int64   `json:"shuffle_bytes,omitempty"` // bytes that went through the shuffle
 	Read        int64   `json:"bytes_read,omitempty"`    // bytes that the tasks received from data nodes
-	Near        int64   `json:"bytes_near,omitempty"`    // of these, from the data node on the task's own node
 	Waiting     float64 `json:"waiting,omitempty"`       // seconds in which no task was running
 	Working     float64 `json:"working,omitempty"`       // seconds in which a task was running
 	CPU         float64 `json:"cpu,omitempty"`           // seconds, of all tasks including their JVMs

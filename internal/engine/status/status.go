@@ -244,8 +244,6 @@ func (l *Line) Add(o Line) {
 	l.Shuffled += o.Shuffled
 	l.Combined += o.Combined
 	l.Bytes += o.Bytes
-	l.Read += o.Read
-	l.Near += o.Near
 	l.Waiting += o.Waiting
 	l.Working += o.Working
 	l.Seconds += o.Seconds
@@ -292,7 +290,6 @@ func Columns(what string, lines []Line) (header []string, rows [][]string) {
 		{"shuffled", func(l Line) string { return number(l.Shuffled) }},
 		{"combined", func(l Line) string { return number(l.Combined) }},
 		{"bytes", func(l Line) string { return number(l.Bytes) }},
-		{"own node", near},
 		{"waiting s", func(l Line) string { return seconds(l.Waiting) }},
 		{"working s", func(l Line) string { return seconds(l.Working) }},
 		{"seconds", func(l Line) string { return fmt.Sprintf("%.2f", l.Seconds) }},
@@ -307,14 +304,6 @@ func Columns(what string, lines []Line) (header []string, rows [][]string) {
 		}
 	}
 	return header, rows
-}
-
-// near formats the share of the bytes that came from the task's own node; "" if none were read.
-func near(l Line) string {
-	if l.Read == 0 {
-		return ""
-	}
-	return numfmt.Percent(float64(l.Near) / float64(l.Read))
 }
 
 // seconds formats a time; "" for 0.

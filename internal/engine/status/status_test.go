@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/table"
@@ -160,33 +158,4 @@ func FuzzStatus(f *testing.F) {
 			t.Error(err)
 		}
 	})
-}
-
-// TestOwnNode checks the share of bytes that the tasks of a job, and of all jobs of a step, read
-// from their own nodes.
-func TestOwnNode(t *testing.T) {
-	record := func(job, application string, read, near int64) solve.JobRecord {
-		return solve.JobRecord{Job: job, Step: step.Possible, Stats: runner.Stats{Application: application, Read: read, Near: near}}
-	}
-	r := &Run{Journal: &solve.Journal{Jobs: []solve.JobRecord{
-		record("data_first1", "", 0, 0), record("data_first2", "application_1", 1000, 250), record("data_first3", "application_2", 1000, 1000)}}}
-	for _, test := range []struct {
-		lines []Line
-		want  []string
-	}{
-		{r.Jobs(), []string{"", "25%", "100%"}},
-		{r.Steps(), []string{"62%"}},
-		{r.Jobs()[:1], nil}, // no column
-	} {
-		header, rows := Columns("job", test.lines)
-		var got []string
-		if i := slices.Index(header, "own node"); i >= 0 {
-			for _, row := range rows {
-				got = append(got, row[i])
-			}
-		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%q, want %q", got, test.want)
-		}
-	}
 }

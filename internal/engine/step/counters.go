@@ -21,9 +21,7 @@ type Counts struct {
 type Counters struct {
 	In int64
 	Counts
-	// Read is the number of bytes that a task has received from data nodes, Near those of them
-	// from the data node on its own machine.
-	Read, Near int64
+	Read int64 // bytes that a task has received from data nodes
 }
 
 // The names of the counters of a task: of records, of messages and positions where these are
@@ -35,7 +33,6 @@ const (
 	Messages    = "messages"
 	Positions   = "positions"
 	BytesRead   = "bytes from data nodes"
-	BytesNear   = "bytes from the own node"
 
 	Tasks = "tasks"
 	Wall  = "milliseconds"
@@ -55,7 +52,6 @@ func (n *Counters) each(do func(name string, value *int64)) {
 	do("inner messages", &n.Inner)
 	do("inner messages received", &n.Received)
 	do(BytesRead, &n.Read)
-	do(BytesNear, &n.Near)
 }
 
 // Each calls do with the name and value of each counter that a task reports: always those

@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,12 +17,17 @@ type Split struct {
 	From, To uint64
 }
 
-// String returns the split as a line of a job's input, without the newline.
-func (s Split) String() string { return fmt.Sprintf("%s\t%x\t%x", s.File, s.From, s.To) }
+// SplitsLine returns the input of a mapper: a line with the fields of each split.
+func SplitsLine(splits []Split) string {
+	fields := make([]string, len(splits))
+	for i, s := range splits {
+		fields[i] = fmt.Sprintf("%s\t%x\t%x", s.File, s.From, s.To)
+	}
+	return strings.Join(fields, "\t") + "\n"
+}
 
-// ParseSplit is the inverse of String.
-func ParseSplit(line string) (s Split, ok bool) {
-	f := strings.Split(line, "\t")
+// parseSplit returns the split with these fields.
+func parseSplit(f []string) (s Split, ok bool) {
 	if len(f) != 3 || f[0] == "" {
 		return s, false
 	}
@@ -36,41 +42,25 @@ func ParseSplit(line string) (s Split, ok bool) {
 	return Split{f[0], from, to}, true
 }
 
-// SplitsName returns the name of the input of a mapper whose splits are the bytes from from up
-// to, but not including, to of the file of splits in the directory plan. It ends with that name,
-// because Hadoop ignores files whose names begin with an underscore.
-func SplitsName(plan string, from, to int) string { return fmt.Sprintf("%d-%d-%s", from, to, plan) }
-
-// ParseSplitsName is the inverse of SplitsName. The name of an input of another plan is an error.
-func ParseSplitsName(plan, name string) (from, to int, err error) {
-	_, err = fmt.Sscanf(name, "%d-%d", &from, &to)
-	if err != nil || from < 0 || from > to || name != SplitsName(plan, from, to) {
-		return 0, 0, fmt.Errorf("name of the input: expected FROM-TO-%s, found %q: another driver may have replaced the archive of this job; driver solve --resume continues", plan, name)
-	}
-	return from, to, nil
-}
-
-// A MapInput is the input of one mapper of packed records: splits, and the place of a byte of
-// them, on whose node the mapper should run.
-type MapInput struct {
-	Splits []Split
-	Place
-}
-
-// A Place is a byte of a file.
-type Place struct {
-	File string // its path
-	At   int64  // its offset
-}
-
-// EachSplit calls do for each line of the input of a mapper, which is called source in errors.
+// EachSplit calls do for each split in the input of a mapper, which is called source in errors. The
+// lines have no maximum length, unlike those of a streamfmt.LineReader.
 func EachSplit(in io.Reader, source string, do func(Split) error) error {
-	lines := streamfmt.NewLineReader(in, source)
-	return lines.Each(func(line []byte) error {
-		split, ok := ParseSplit(string(line))
-		if !ok {
-			return lines.Errorf("an input split: file, first range or cell, and the one after the last", line)
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	number := int64(0) // of the line
+	for line := range strings.Lines(string(text)) {
+		number++
+		for fields := range slices.Chunk(strings.Split(strings.TrimSuffix(line, "\n"), "\t"), 3) {
+			split, ok := parseSplit(fields)
+			if !ok {
+				return &streamfmt.LineError{Source: source, Line: number, Want: "an input split: file, first range or cell, and the one after the last", Got: strings.Join(fields, "\t")}
+			}
+			if err := do(split); err != nil {
+				return err
+			}
 		}
-		return do(split)
-	})
+	}
+	return nil
 }

@@ -56,10 +56,6 @@ type Options struct {
 // Packed reports whether records are packed.
 func (o *Options) Packed() bool { return o.Reducers > 0 }
 
-// SplitMark separates a file name from the byte offset at which a split begins, in the name
-// of a mapper's input. Line numbers in errors are counted from that offset.
-const SplitMark = " from byte "
-
 // flushSize is the number of bytes of output that are buffered before they are written.
 const flushSize = 64 << 10
 

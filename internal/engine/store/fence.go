@@ -28,8 +28,6 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 //     driver has deleted. If they are first, the same records of the same job are committed.
 //   - The seal of a complete table may become the seal of its tiers, or the other way round (see
 //     package solve, which checks that a table has all its tiers).
-//   - The index of an archive may be replaced (see package streaming). Mappers refuse the names in an
-//     archive of another attempt.
 type fence struct {
 	FS
 	own string // "" before the directory is owned

@@ -5,7 +5,7 @@
 // blocks that send them, with a few cursors that move forward through the sorted files of a Tier. A mapper pushes them:
 //
 //	                     lines            packed
-//	input of the map     lines            splits: lines that name ranges of a pack file
+//	input of the map     lines            splits: a line that names ranges of pack files
 //	messages             lines            pairs: a range, and a packed block
 //	output of the reduce lines            pack files
 //

@@ -74,52 +74,12 @@ func readOnce(read, records int64) error {
 	return nil
 }
 
-// wantPlace checks that the place of a map input is in a file of its splits. In a pass, it is a block of one of them.
-func wantPlace(job *runner.Job, input step.MapInput) error {
-	in, err := job.FS.Open(input.File)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if 0 <= input.At && input.At < info.Size() &&
-		slices.ContainsFunc(input.Splits, func(s step.Split) bool { return s.File == input.File }) {
-		return nil
-	}
-	file, err := streamfmt.OpenFile(in, info.Size(), input.File)
-	if err != nil {
-		return err
-	}
-	entries, err := file.Cells(file.Stages[0])
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if int64(e.Offset) == input.At && slices.ContainsFunc(input.Splits, func(s step.Split) bool {
-			return s.File == input.File && s.From <= e.First && e.First < s.To
-		}) {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s: no block of %v begins at byte %d", input.File, input.Splits, input.At)
-}
-
-// run runs the maps of a job, one for each map input, then the reduces.
-func (r *shuffled) run(job *runner.Job, inputs []step.MapInput, borders []uint64, o step.Options) (mapped, reduced step.Counters, err error) {
+// run runs the maps of a job, one for each line of splits, then the reduces.
+func (r *shuffled) run(job *runner.Job, inputs [][]step.Split, borders []uint64, o step.Options) (mapped, reduced step.Counters, err error) {
 	parts := make([][]pair, len(borders))
-	for _, input := range inputs {
-		if err := wantPlace(job, input); err != nil {
-			return mapped, reduced, err
-		}
-		var in strings.Builder
-		for _, s := range input.Splits {
-			in.WriteString(s.String() + "\n")
-		}
+	for _, splits := range inputs {
 		var out bytes.Buffer
-		n, err := job.Method.Map(job.Step, strings.NewReader(in.String()), &out, o)
+		n, err := job.Method.Map(job.Step, strings.NewReader(step.SplitsLine(splits)), &out, o)
 		if err != nil {
 			return mapped, reduced, err
 		}

@@ -27,7 +27,7 @@ func end(borders []uint64, i int) uint64 {
 // records. The result has about as many, but at least one for each shard that has records. BlockInputs
 // opens only the shards that it divides: what it needs of the others is in the seal, with which the
 // mappers compare them.
-func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs []step.MapInput, records int64, err error) {
+func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs [][]step.Split, records int64, err error) {
 	parts, err := jobdir.List(fsys, dir, g.Spec(), store.PartPrefix)
 	if err != nil {
 		return nil, 0, err
@@ -54,8 +54,7 @@ func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 			}
 		}
 		for k, from := range borders {
-			middle := part.Seal.Length * int64(2*k+1) / int64(2*len(borders))
-			inputs = append(inputs, step.MapInput{Splits: []step.Split{{File: part.Name, From: from, To: end(borders, k)}}, Place: step.Place{File: part.Name, At: middle}})
+			inputs = append(inputs, []step.Split{{File: part.Name, From: from, To: end(borders, k)}})
 		}
 	}
 	return inputs, records, nil
@@ -92,7 +91,7 @@ func (t *Tier) Split(n int) []uint64 {
 }
 
 // Splits divides the input of a job among mappers.
-func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([]step.MapInput, int64, error) {
+func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([][]step.Split, int64, error) {
 	return BlockInputs(j.FS, j.Input[0], m.g, j.InputTier(0), tasks)
 }
 

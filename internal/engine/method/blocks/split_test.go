@@ -1,8 +1,11 @@
 package blocks
 
 import (
+	"fmt"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game/connectn"
@@ -54,44 +57,44 @@ func TestBlockInputsReadSeal(t *testing.T) {
 	}
 }
 
-// FuzzSplit checks that a line that parses as a split is formatted as the same line.
-func FuzzSplit(f *testing.F) {
+// TestEachSplit checks that a mapper reads all splits of its lines, however long these are, and that the error for
+// an invalid split names its line and has its text.
+func TestEachSplit(t *testing.T) {
+	var want []step.Split
+	for i := range 10_000 {
+		want = append(want, step.Split{File: fmt.Sprintf("data/part-%05d.pack", i), From: uint64(i), To: allRanges})
+	}
+	splits, err := eachSplit(step.SplitsLine(want[:1]) + step.SplitsLine(want[1:]))
+	if err != nil || !slices.Equal(splits, want) {
+		t.Errorf("%d splits, %v, want %d", len(splits), err, len(want))
+	}
+	splits, err = eachSplit(step.SplitsLine(want[:2]) + strings.TrimSuffix(step.SplitsLine(want[2:3]), "\n") + "\tx\t1g\n")
+	if err == nil || !strings.HasPrefix(err.Error(), "in:2: expected an input split") || !strings.HasSuffix(err.Error(), `found "x\t1g"`) || len(splits) != 3 {
+		t.Errorf("%d splits, %v", len(splits), err)
+	}
+}
+
+// eachSplit returns the splits before the first that is invalid.
+func eachSplit(text string) (splits []step.Split, err error) {
+	err = step.EachSplit(strings.NewReader(text), "in", func(s step.Split) error {
+		splits = append(splits, s)
+		return nil
+	})
+	return splits, err
+}
+
+// FuzzSplits checks that splits that were read are written as a line of the same splits.
+func FuzzSplits(f *testing.F) {
 	f.Add("data/part-00000.pack\t0\tff")
+	f.Add("a\t0\t1\tb\t2\t3\nc\t4\t5\n")
 	f.Add("\t\t")
-	f.Fuzz(func(t *testing.T, line string) {
-		s, ok := step.ParseSplit(line)
-		if !ok {
+	f.Fuzz(func(t *testing.T, text string) {
+		splits, err := eachSplit(text)
+		if err != nil || len(splits) == 0 {
 			return
 		}
-		if again, ok := step.ParseSplit(s.String()); !ok || again != s {
-			t.Errorf("%q: %+v, then %+v", line, s, again)
-		}
-	})
-}
-
-// TestSplitsName checks that the name of an input gives its splits. A name of another form, or of
-// another plan, is an error.
-func TestSplitsName(t *testing.T) {
-	const plan = "_attempt-data_first2-0123456789.plan"
-	if from, to, err := step.ParseSplitsName(plan, step.SplitsName(plan, 12, 345)); from != 12 || to != 345 || err != nil {
-		t.Errorf("%d to %d, %v", from, to, err)
-	}
-	for _, name := range []string{"", "12", "12-345", "-1-2-" + plan, "5-4-" + plan, "+4-5-" + plan, "04-5-" + plan, "part-00000",
-		step.SplitsName("_attempt-data_first2-987654321a.plan", 12, 345)} {
-		if from, to, err := step.ParseSplitsName(plan, name); err == nil {
-			t.Errorf("%q: %d to %d, want an error", name, from, to)
-		}
-	}
-}
-
-// FuzzSplitsName checks that a name that parses is that of its splits and its plan.
-func FuzzSplitsName(f *testing.F) {
-	f.Add("_attempt-x-0.plan", "12-345-_attempt-x-0.plan")
-	f.Add("", "4-5-")
-	f.Fuzz(func(t *testing.T, plan, name string) {
-		from, to, err := step.ParseSplitsName(plan, name)
-		if err == nil && (from < 0 || from > to || step.SplitsName(plan, from, to) != name) {
-			t.Errorf("%q of %q: %d to %d", name, plan, from, to)
+		if again, err := eachSplit(step.SplitsLine(splits)); err != nil || !slices.Equal(again, splits) {
+			t.Errorf("%q: %+v, then %+v, %v", text, splits, again, err)
 		}
 	})
 }

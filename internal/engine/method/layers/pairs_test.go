@@ -82,7 +82,7 @@ func TestSplits(t *testing.T) {
 		for to := from; to <= 3; to++ {
 			o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}}
 			var out bytes.Buffer
-			n, err := layers.New(g).Map(step.Solve, strings.NewReader(step.Split{File: name, From: uint64(from), To: uint64(to)}.String()), &out, o)
+			n, err := layers.New(g).Map(step.Solve, strings.NewReader(step.SplitsLine([]step.Split{{File: name, From: uint64(from), To: uint64(to)}})), &out, o)
 			want := int64(min(to*streamfmt.CellRows, len(rows)) - from*streamfmt.CellRows)
 			if err != nil || n.In != want || n.Records != want {
 				t.Errorf("cells %d to %d: %d rows read, %d sent, want %d; %v", from, to, n.In, n.Records, want, err)

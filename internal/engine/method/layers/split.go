@@ -8,7 +8,7 @@ import (
 )
 
 // mapInputs divides the rows of sources among at most n mappers. A split is consecutive cells of a file.
-func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
+func mapInputs(n int, sources ...*Source) (inputs [][]step.Split) {
 	all, rows := int64(0), int64(0)
 	for _, s := range sources {
 		all += s.rows
@@ -17,13 +17,13 @@ func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
 		for _, f := range s.files {
 			for i, c := range f.cells {
 				if rows >= all*int64(len(inputs))/int64(n) {
-					inputs = append(inputs, step.MapInput{Place: step.Place{File: f.Name, At: int64(c.Offset)}})
+					inputs = append(inputs, nil)
 				}
-				in, at := &inputs[len(inputs)-1], uint64(i)
-				if last := len(in.Splits) - 1; last >= 0 && in.Splits[last].File == f.Name {
-					in.Splits[last].To = at + 1
+				splits, at := &inputs[len(inputs)-1], uint64(i)
+				if last := len(*splits) - 1; last >= 0 && (*splits)[last].File == f.Name {
+					(*splits)[last].To = at + 1
 				} else {
-					in.Splits = append(in.Splits, step.Split{File: f.Name, From: at, To: at + 1})
+					*splits = append(*splits, step.Split{File: f.Name, From: at, To: at + 1})
 				}
 				rows += int64(c.Records)
 			}
@@ -33,7 +33,7 @@ func mapInputs(n int, sources ...*Source) (inputs []step.MapInput) {
 }
 
 // Splits divides the input of a job among mappers.
-func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) (maps []step.MapInput, records int64, err error) {
+func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) (maps [][]step.Split, records int64, err error) {
 	rows, err := m.Rows(j)
 	if err != nil {
 		return nil, 0, err

@@ -154,7 +154,6 @@ func (r *Runner) stats(job *runner.Job, app string, n yarn.Counters, wall time.D
 	}
 	for _, side := range []string{"map", "reduce"} {
 		s.Read += of(side, step.BytesRead)
-		s.Near += of(side, step.BytesNear)
 		tasks := max(1, of(side, step.Tasks))
 		s.Working += seconds(side, step.Wall) / float64(min(tasks, int64(max(1, r.Parallel))))
 	}

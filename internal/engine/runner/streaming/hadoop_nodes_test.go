@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
-	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/minicluster"
@@ -33,35 +32,7 @@ import (
 func TestHadoopNodes(t *testing.T) {
 	longtest.Share(t)
 	s := newSite(t, clustertest.Up(t.Context(), t, minicluster.Config{Nodes: 3}))
-	s.run(t, "own node", testOwnNode)
 	s.run(t, "node lost", testNodeLost)
-}
-
-// testOwnNode runs the jobs of a board that read its three largest tiers on the cluster. Maps must run
-// where their input is, and read it there: at least four of five, because a node may have no container
-// free. Speculative attempts, which a slow machine starts, run on any node.
-func testOwnNode(t *testing.T, s *site) {
-	b := board{"connectn", 5, 5, 4}
-	data := s.dataDir(b.String())
-	s.start(t, b, data, "--reducers 3 --cluster-above 9000000 -D mapreduce.map.speculative=false").wantDone(t)
-	s.wantFinal(t, b, data)
-	var local, maps, near, read int64
-	apps := s.wantJobs(t, map[string]int{"data_first20": 1, "data_first21": 1, "data_first22": 1, "data_second18": 1, "data_second19": 1, "data_second20": 1})
-	for name, app := range apps {
-		n := s.counters(t, app)
-		job, own := n["org.apache.hadoop.mapreduce.JobCounter"], n[step.CounterGroup("map")]
-		t.Logf("%s: %d of %d maps are local, %d of %d bytes", name, job["DATA_LOCAL_MAPS"], job["TOTAL_LAUNCHED_MAPS"], own[step.BytesNear], own[step.BytesRead])
-		local += job["DATA_LOCAL_MAPS"]
-		maps += job["TOTAL_LAUNCHED_MAPS"]
-		if strings.HasPrefix(name, "data_first") { // maps of solve also read predecessors, on all nodes
-			near += own[step.BytesNear]
-			read += own[step.BytesRead]
-		}
-	}
-	if 5*local < 4*maps || 5*near < 4*read || read == 0 {
-		t.Errorf("%d of %d maps are local, %d of %d bytes; want at least 80 %% of both", local, maps, near, read)
-	}
-	s.reads(t, data, map[string]string{"status --all": "  own node  "})
 }
 
 // testNodeLost kills, with its storage, the node that runs a map, and starts it again at the end.

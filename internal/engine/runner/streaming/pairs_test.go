@@ -29,7 +29,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A paired runner runs jobs by layers as a cluster would: a map for each split, pairs in the order of their keys, and
+// A paired runner runs jobs by layers as a cluster would: a map for each line of splits, pairs in the order of their keys, and
 // three reducers.
 type paired struct {
 	inline.Runner
@@ -65,26 +65,24 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		packed []byte
 	}
 	shuffled := make([][]pair, o.Reducers)
-	for _, in := range p.input {
-		for _, split := range in.Splits {
-			var out bytes.Buffer
-			n, err := job.Method.Map(job.Step, strings.NewReader(split.String()), &out, o)
-			if err != nil {
-				return stats, err
+	for _, splits := range p.input {
+		var out bytes.Buffer
+		n, err := job.Method.Map(job.Step, strings.NewReader(step.SplitsLine(splits)), &out, o)
+		if err != nil {
+			return stats, err
+		}
+		add("map", n)
+		for pairs := streamfmt.NewPairReader(&out, "pairs"); ; {
+			key, packed, err := pairs.Next()
+			if err == io.EOF {
+				break
 			}
-			add("map", n)
-			for pairs := streamfmt.NewPairReader(&out, "pairs"); ; {
-				key, packed, err := pairs.Next()
-				if err == io.EOF {
-					break
-				}
-				must.OK(r.t, err)
-				to, equal := slices.BinarySearch(o.Borders, key)
-				if equal {
-					to++
-				}
-				shuffled[to] = append(shuffled[to], pair{key, bytes.Clone(packed)})
+			must.OK(r.t, err)
+			to, equal := slices.BinarySearch(o.Borders, key)
+			if equal {
+				to++
 			}
+			shuffled[to] = append(shuffled[to], pair{key, bytes.Clone(packed)})
 		}
 	}
 	for part, pairs := range shuffled {

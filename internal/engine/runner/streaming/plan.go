@@ -17,8 +17,7 @@ import (
 )
 
 // A plan is the configuration of a job on the cluster. Its files, the splits of the maps and
-// the ranges of the reducers, are in a directory next to the attempt's. The index files of the
-// archive of the splits are moved to the directory above.
+// the ranges of the reducers, are in a directory next to the attempt's.
 type plan struct {
 	*Runner
 	job        *runner.Job
@@ -27,7 +26,7 @@ type plan struct {
 	properties []step.Property // passed to the tasks
 	keys       [][]byte        // the first keys of all partitions except the first
 
-	input []step.MapInput // by map
+	input [][]step.Split // by map
 }
 
 // tasks returns how many tasks the given number of records is worth.
@@ -73,8 +72,7 @@ func (p *plan) arguments(files string) []string {
 	define("treereduce.combine", w.Combine)
 	define("treereduce.file_system", p.FS.Name())
 	define("treereduce.name_nodes", strings.Join(p.FS.NameNodes(), ","))
-	args = append(args, "-D", p.archive().property())
-	define("treereduce.splits", path.Join(p.dir, splitsFile))
+	define("stream.map.input.ignoreKey", true)
 	define("stream.map.output", "rawbytes")
 	define("stream.reduce.input", "rawbytes")
 	define("treereduce.reducers", reducers)
@@ -90,7 +88,8 @@ func (p *plan) arguments(files string) []string {
 	if reducers > 1 {
 		args = append(args, "-partitioner", "org.apache.hadoop.mapred.lib.TotalOrderPartitioner")
 	}
-	return append(args, "-lazyOutput", "-input", p.archive().name(), "-output", p.FS.Name()+w.Output)
+	return append(args, "-inputformat", "org.apache.hadoop.mapred.lib.NLineInputFormat", "-lazyOutput",
+		"-input", p.FS.Name()+path.Join(p.dir, splitsFile), "-output", p.FS.Name()+w.Output)
 }
 
 // definition returns a generic option that sets a property.
@@ -117,7 +116,7 @@ func (r *Runner) definitions(name, tag string) []string {
 	return args
 }
 
-// The files of a plan.
+// The files of a plan. Hadoop gives each line of splitsFile to a map.
 const (
 	splitsFile = "splits"
 	rangesFile = "ranges"
@@ -129,40 +128,15 @@ func (p *plan) write() error {
 	if err := p.job.FS.Rename(p.job.Output, p.dir); err != nil {
 		return err
 	}
-	text, archive := p.splits()
-	if err := p.writeFile(splitsFile, text); err != nil {
+	var splits strings.Builder
+	for _, in := range p.input {
+		splits.WriteString(step.SplitsLine(in))
+	}
+	err := p.writeFile(splitsFile, []byte(splits.String()))
+	if err != nil || len(p.keys) == 0 {
 		return err
 	}
-	for name, index := range archive.files() {
-		if err := p.writeFile(name, index); err != nil {
-			return err
-		}
-		if err := p.job.FS.Rename(path.Join(p.dir, name), path.Join(archive.dir, name)); err != nil {
-			return err
-		}
-	}
-	if len(p.keys) == 0 {
-		return nil
-	}
 	return p.writeFile(rangesFile, sequenceFile(bytesClass, p.keys))
-}
-
-// archive returns the archive of the splits, without its files.
-func (p *plan) archive() *archive { return &archive{root: p.FS.Name(), dir: path.Dir(p.dir)} }
-
-// splits returns the file of splits, and the archive that tells each map which lines of that
-// file are its own (see step.SplitsName), and Hadoop on which node the map should run.
-func (p *plan) splits() (text []byte, archive *archive) {
-	archive = p.archive()
-	for _, in := range p.input {
-		from := len(text)
-		for _, s := range in.Splits {
-			text = append(append(text, s.String()...), '\n')
-		}
-		archive.names = append(archive.names, step.SplitsName(path.Base(p.dir), from, len(text)))
-		archive.bytes = append(archive.bytes, in.Place)
-	}
-	return text, archive
 }
 
 func (p *plan) writeFile(name string, text []byte) error {

@@ -24,7 +24,7 @@ import (
 
 // TestHadoopCopyTo loses a cluster for good while a run works, and goes on from the copy of the run on a new one. The result
 // must be that of a run on one machine, in HDFS and in the copy. Small directories are copied by one process, larger ones
-// by DistCp.
+// by a job.
 func TestHadoopCopyTo(t *testing.T) {
 	longtest.Share(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -40,7 +40,7 @@ func TestHadoopCopyTo(t *testing.T) {
 	must.OK(t, driver.Start())
 	exited := make(chan error, 1)
 	go func() { exited <- driver.Wait() }()
-	for !sealed(copied, "data_first8") || !sealed(copied, "data_first1") { // one is copied by DistCp, the other by a process
+	for !sealed(copied, "data_first8") || !sealed(copied, "data_first1") { // one is copied by a job, the other by a process
 		select {
 		case err := <-exited:
 			t.Fatalf("the run ended before its cluster was lost: %v\n%s", err, stderr.String())

@@ -19,17 +19,16 @@ import (
 )
 
 // onHadoop is the command hadoop of a master, where Amazon EMR uses a connector of several hundred megabytes: for Hadoop,
-// s3://bucket/games/data is the directory OBJECTS (distcp has it in a list of sources). What a command changes there is copied
-// to S3.
+// s3://bucket/games/data is the directory OBJECTS. What a command changes there is copied to S3.
 const onHadoop = `#!/bin/bash
-[[ " $* " == *' s3://'* || $1 == distcp ]] || exec HADOOP "$@"
+[[ " $* " == *' s3://'* ]] || exec HADOOP "$@"
 HADOOP "$1" -Dfs.s3.impl=org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme -Dfs.viewfs.overload.scheme.target.s3.impl=org.apache.hadoop.fs.LocalFileSystem \
 	-Dfs.viewfs.mounttable.bucket.link./games/data=file://OBJECTS "${@:2}"
 status=$?
 case "$1 $2" in
-'fs -cp' | 'fs -rm' | distcp*)
+'fs -put' | 'fs -rm' | distcp*)
 	aws s3 sync --only-show-errors --delete --exclude '*.crc' OBJECTS s3://bucket/games/data
-	echo "$1 $2" >>OBJECTS/../commands
+	echo "$*" >>OBJECTS/../commands
 	;;
 esac
 exit $status
@@ -87,7 +86,9 @@ func TestEMR(t *testing.T) {
 	t.Run("solve", func(t *testing.T) {
 		s.says(t, 0, onEMR+"solve", "X wins in ", "final: s3://bucket/games/data/solve/final")
 		same("solve")
-		if commands := string(must.Get(os.ReadFile(filepath.Join(s.work, "commands")))(t)); !strings.Contains(commands, "distcp ") || !strings.Contains(commands, "fs -cp") {
+		commands := string(must.Get(os.ReadFile(filepath.Join(s.work, "commands")))(t))
+		jobs, local := strings.Count(commands, "distcp "), strings.Count(commands, "mapreduce.framework.name=local")
+		if local == 0 || jobs == local || !strings.Contains(commands, "fs -put") {
 			t.Errorf("the copy was made by %s", commands)
 		}
 		lost(t, hadoop)

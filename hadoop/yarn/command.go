@@ -43,11 +43,16 @@ func (c *Client) Command(args ...string) *exec.Cmd {
 func (c *Client) Run(ctx context.Context, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("no end within %v", commandTime))
 	defer cancel()
+	return c.Output(ctx, args...)
+}
+
+// Output is Run without a limit of time.
+func (c *Client) Output(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := c.Command(args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := system.Run(ctx, cmd); err != nil {
-		return nil, fmt.Errorf("%s %s: %w%s", c.command, strings.Join(args, " "), err, Complaint(stderr.String()))
+		return nil, fmt.Errorf("%s %s: %w%s", c.command, strings.Join(args[:min(3, len(args))], " "), err, Complaint(stderr.String()))
 	}
 	return stdout.Bytes(), nil
 }

@@ -178,8 +178,8 @@ func TestCommands(t *testing.T) {
 		must.OK(t, d.drive(t.Context(), store.Fresh))
 		took := time.Since(begun)
 		same(t, "the copy", files(d.to, copyDir), files(d.here, dataDir))
-		// At most a put of tiers, one of directories and a removal for each batch; and what begins the copy.
-		most := 3*int(took/every+2) + 4
+		// At most a put, a write and a removal for each batch; and what begins and ends the copy.
+		most := 3*int(took/every+2) + 6
 		t.Logf("%d jobs in %v: %d commands", d.jobs.jobs, took, len(d.commands))
 		if d.jobs.jobs < 200 || len(d.commands) > most {
 			t.Errorf("%d commands for %d jobs in %v, want %d at most", len(d.commands), d.jobs.jobs, took, most)
@@ -197,7 +197,7 @@ func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDriver(t, must.Get(connectn.New(3, 3, 3))(t), new(storetest.Memory))
 		d.took = time.Hour
-		ctx, stop := context.WithTimeout(t.Context(), 3*d.took+time.Minute) // it lists twice, makes a directory, and puts the manifest
+		ctx, stop := context.WithTimeout(t.Context(), 3*d.took+time.Minute) // it lists twice, makes the directory, and writes the manifest
 		defer stop()
 		begun := time.Now()
 		if err := d.drive(ctx, store.Fresh); !errors.Is(err, context.DeadlineExceeded) {

@@ -74,62 +74,60 @@ func (f *fake) Read(ctx context.Context, names []string) (text []byte, err error
 	return text, f.command(ctx, "read")
 }
 
-func (f *fake) Make(ctx context.Context, dir string) error {
-	return errors.Join(f.command(ctx, "make", dir), f.to.MkdirAll(path.Join(copyDir, dir)))
+func (f *fake) Make(ctx context.Context) error {
+	return errors.Join(f.command(ctx, "make"), f.to.MkdirAll(copyDir))
 }
 
-// Put writes a file of a fresh directory in two parts, as DistCp does, and a small one at once.
-func (f *fake) Put(ctx context.Context, to string, fresh, small []string) error {
-	var names []string
-	for _, name := range slices.Concat(fresh, small) {
-		names = append(names, strings.TrimPrefix(strings.TrimPrefix(name, stageDir+"/"), dataDir+"/"))
-	}
-	if err := f.command(ctx, append([]string{"put", to + ":"}, names...)...); err != nil {
+func (f *fake) Write(ctx context.Context, names, texts []string) error {
+	if err := f.command(ctx, append([]string{"write"}, names...)...); err != nil {
 		return err
 	}
-	if info, err := f.to.Stat(path.Join(copyDir, to)); err != nil || !info.IsDir() {
-		f.t.Errorf("put into %q: %v", to, err)
+	if _, err := f.to.Stat(copyDir); err != nil {
+		f.t.Errorf("write: %v", err)
 	}
-	for i, name := range slices.Concat(fresh, small) {
-		at := path.Join(copyDir, to, path.Base(name))
-		info, err := f.here.Stat(name)
+	for i, name := range names {
+		if err := f.write(name, []byte(texts[i]), false); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// Put writes a file in two parts, as DistCp may do.
+func (f *fake) Put(ctx context.Context, names []string, bytes int64) error {
+	if err := f.command(ctx, append([]string{"put"}, names...)...); err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := store.ReadFile(f.here, path.Join(dataDir, name))
 		if err != nil {
 			f.t.Errorf("put: %v", err)
 			return err
 		}
-		files := map[string]string{"": ""}
-		if info.IsDir() {
-			if len(f.to.Files(at)) > 0 && i < len(fresh) {
-				f.t.Errorf("put %s: it exists", at)
-			}
-			files = f.here.Files(name)
+		if err := f.write(name, text, true); err != nil {
+			return err
 		}
-		for _, file := range sorted(files) {
-			text, err := store.ReadFile(f.here, path.Join(name, file))
-			if err != nil {
-				f.t.Errorf("put: %v", err)
-				return err
-			}
-			if err := f.write(path.Join(at, file), text, i < len(fresh)); err != nil {
-				return err
-			}
-		}
+		bytes -= int64(len(text))
+	}
+	if bytes != 0 {
+		f.t.Errorf("put: %d bytes more than the files have", bytes)
 	}
 	return ctx.Err()
 }
 
 // write writes a file of the copy.
 func (f *fake) write(name string, text []byte, inParts bool) error {
-	if err := errors.Join(f.to.MkdirAll(path.Dir(name)), f.change("put %s", strings.TrimPrefix(name, copyDir))); err != nil {
+	at := path.Join(copyDir, name)
+	if err := errors.Join(f.to.MkdirAll(path.Dir(at)), f.change("put %s", name)); err != nil {
 		return err
 	}
 	if inParts {
-		must.OK(f.t, store.WriteFile(f.to, name, text[:len(text)/2]))
-		if err := f.change("go on with %s", strings.TrimPrefix(name, copyDir)); err != nil {
+		must.OK(f.t, store.WriteFile(f.to, at, text[:len(text)/2]))
+		if err := f.change("go on with %s", name); err != nil {
 			return err
 		}
 	}
-	return store.WriteFile(f.to, name, text)
+	return store.WriteFile(f.to, at, text)
 }
 
 func (f *fake) Remove(ctx context.Context, names []string) error {

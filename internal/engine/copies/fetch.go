@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +16,7 @@ import (
 
 // Ready checks that the copy is suitable for a run of a game in the data directory: that it is empty, or of the run that
 // is resumed, and then not newer than the data directory, or of a run that is overwritten. If the data directory is
-// empty, a run that resumes gets the complete directories of the copy. After an interruption, the next Ready continues.
+// empty, a run that resumes fetches the copy. After an interruption, the next Ready continues.
 func (c *Copy) Ready(game string, mode store.Mode) error {
 	begun, err := c.begun(game, mode)
 	if err != nil {
@@ -37,19 +36,20 @@ func (c *Copy) Ready(game string, mode store.Mode) error {
 // begun reports whether the copy is of a run that a run of a game continues. It returns an error if the copy is not
 // suitable.
 func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
-	if err := c.list(); err != nil {
+	lengths, err := c.list()
+	if err != nil {
 		return false, err
 	}
-	manifest := c.there[store.ManifestFile]
-	if manifest == nil {
-		for name := range c.files {
-			if dir, _, _ := strings.Cut(name, "/"); !strings.HasPrefix(dir, "_") && !(mode == store.Overwrite && belongs(dir)) {
+	manifest, ok := c.there[store.ManifestFile]
+	if !ok {
+		for name := range lengths {
+			if dir := top(name); !strings.HasPrefix(dir, "_") && !(mode == store.Overwrite && belongs(dir)) {
 				return false, fmt.Errorf("not empty, and not a copy of a run: it has no %s: name another place", store.ManifestFile)
 			}
 		}
 		return false, nil
 	}
-	m, err := store.ParseManifest(c.Name(), []byte(manifest[""]))
+	m, err := store.ParseManifest(c.Name(), []byte(manifest.text))
 	switch {
 	case mode == store.Overwrite && !errors.Is(err, store.ErrNewer):
 		return false, nil
@@ -63,57 +63,11 @@ func (c *Copy) begun(game string, mode store.Mode) (bool, error) {
 	return true, nil
 }
 
-// list sets files and there.
-func (c *Copy) list() (err error) {
-	if c.files, err = c.place.List(c.ctx); err != nil {
-		return err
-	}
-	there := make(state)
-	var read []string // the manifest, the journal and seals
-	for _, name := range slices.Sorted(maps.Keys(c.files)) {
-		top, file, deep := strings.Cut(name, "/")
-		if !belongs(top) {
-			continue
-		}
-		if there[top] == nil {
-			there[top] = make(map[string]string)
-		}
-		if there[top][file] = unknown; !deep || slices.Contains(seals, file) {
-			read = append(read, name)
-		}
-	}
-	var text []byte
-	if len(read) > 0 {
-		if text, err = c.place.Read(c.ctx, read); err != nil {
-			return err
-		}
-	}
-	for _, name := range read {
-		n := c.files[name]
-		if n > int64(len(text)) {
-			return fmt.Errorf("%s has changed while it was read: does another run keep its copy there?", name)
-		}
-		top, file, _ := strings.Cut(name, "/")
-		there[top][file], text = string(text[:n]), text[n:]
-	}
-	for top, files := range there {
-		if seal := sealIn(files); seal != nil {
-			for _, f := range seal.Files {
-				if length, ok := c.files[path.Join(top, f.Name)]; ok && length == f.Length {
-					files[f.Name] = described(&f)
-				}
-			}
-		}
-	}
-	c.there = there
-	return nil
-}
-
 // notBehind returns an error unless the data directory is as new as the copy: the run would delete from the copy what the
 // data directory does not have.
 func (c *Copy) notBehind() error {
 	there := new(solve.Journal)
-	if store.UnmarshalSummed(store.JournalFile, []byte(c.there[store.JournalFile][""]), there) != nil {
+	if store.UnmarshalSummed(store.JournalFile, []byte(c.there[store.JournalFile].text), there) != nil {
 		return nil // the run writes a new journal
 	}
 	here, err := solve.ReadJournal(c.fsys, c.data)
@@ -127,8 +81,8 @@ func (c *Copy) notBehind() error {
 	return nil
 }
 
-// fetch fetches the complete directories of the copy, and the journal, then the manifest: a data directory that has it
-// counts as fetched.
+// fetch fetches the copy. The manifest gets its name last: a data directory that has it counts as fetched. A directory that
+// was not completely copied is made again by the run that resumes, which checks the seals.
 func (c *Copy) fetch() (err error) {
 	if err := c.fsys.MkdirAll(c.data); err != nil {
 		return err
@@ -149,21 +103,16 @@ func (c *Copy) fetch() (err error) {
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	var names []string
-	var bytes int64
-	for _, name := range slices.Sorted(maps.Keys(c.there)) {
-		if name == store.ManifestFile || have[name] {
-			continue
+	for _, name := range c.there.tops() {
+		if name != store.ManifestFile && !have[name] {
+			names = append(names, name)
 		}
-		if name != store.JournalFile && !c.whole(name) {
-			c.warn(fmt.Sprintf("--copy-to %s: %s is not complete there: it will be rebuilt", c.Name(), name))
-			continue
-		}
-		names = append(names, name)
 	}
 	names = append(names, store.ManifestFile)
-	for file, length := range c.files {
-		if dir, _, _ := strings.Cut(file, "/"); slices.Contains(names, dir) {
-			bytes += length
+	bytes := int64(0)
+	for name, f := range c.there {
+		if slices.Contains(names, top(name)) {
+			bytes += f.length
 		}
 	}
 	if err := errors.Join(c.fsys.RemoveAll(c.stage), c.fsys.MkdirAll(c.stage)); err != nil {
@@ -172,8 +121,8 @@ func (c *Copy) fetch() (err error) {
 	if err := c.place.Fetch(c.ctx, names, bytes, c.stage); err != nil {
 		return c.failed(err)
 	}
-	if _, ok := c.there[table.Dir][store.Success]; ok { // the last run was lost before it deleted the other seal
-		if err := c.fsys.RemoveAll(path.Join(c.stage, table.Dir, solve.TiersSeal)); err != nil {
+	if seals := seals(table.Dir); c.there[seals[0]].text != "" { // the last run was lost before it deleted the other one
+		if err := c.fsys.RemoveAll(path.Join(c.stage, seals[1])); err != nil {
 			return err
 		}
 	}
@@ -184,12 +133,4 @@ func (c *Copy) fetch() (err error) {
 	}
 	c.warn(fmt.Sprintf("fetched %s from %s", numfmt.Bytes(float64(bytes)), c.Name()))
 	return nil
-}
-
-// whole reports whether the copy has all files that the seal of a directory lists. For the table, the tiers that exist are
-// enough.
-func (c *Copy) whole(name string) bool {
-	files := c.there[name]
-	seal := sealIn(files)
-	return seal != nil && (name == table.Dir || !slices.ContainsFunc(seal.Files, func(f store.SealedFile) bool { return files[f.Name] != described(&f) }))
 }

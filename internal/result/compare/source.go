@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"strings"
 
@@ -123,8 +124,17 @@ func (s *Source) read(g game.Game) (err error) {
 	return err
 }
 
+// file calls add with a file of the text. A pipe or a device of this machine is read from its beginning to its end.
 func (s *Source) file(name string, add func(io.Reader, string) error) error {
 	f, err := s.place.FS.Open(name)
+	if _, local := s.place.FS.(store.Local); local && errors.Is(err, store.ErrNotRegular) {
+		stream, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer stream.Close()
+		return add(stream, name)
+	}
 	if err != nil {
 		return err
 	}

@@ -17,15 +17,15 @@ import (
 
 // ParseLine parses a line of final, or of a tier's directory, that has a value.
 func ParseLine(g game.Game, line string) (p game.Position, v game.Value, err error) {
+	fields := strings.Split(line, "\t")
+	if len(fields) < 2 {
+		return p, v, errors.New("expected a position, a tab and its value")
+	}
 	a, err := notation.Parse(g, line, notation.FromFinal)
 	if err != nil {
 		return p, v, err
 	}
 	p = a.Position
-	fields := strings.Split(line, "\t")
-	if len(fields) < 2 {
-		return p, v, errors.New("it has no value")
-	}
 	word, remoteness := fields[1], 0
 	if len(fields) == 3 && fields[2] != "" {
 		if remoteness, err = strconv.Atoi(fields[2]); err != nil || remoteness < 0 || remoteness > game.MaxRemoteness {

@@ -106,6 +106,42 @@ func TestOmitted(t *testing.T) {
 	}
 }
 
+// TestRefusedLine checks the errors of lines that are not of final: without a position, and with what is no value of their game.
+func TestRefusedLine(t *testing.T) {
+	line := func(g game.Game, value string) string {
+		return fmt.Sprintf("'%s'\t%s", g.AppendText(nil, g.Start()), value)
+	}
+	blocks, acyclic, cyclic := solved.Game(t, "connectn width=2 height=2 connect=2"), solved.Game(t, "mnk width=2 height=2 connect=2"), solved.Game(t, "quickcross width=2 height=2 connect=2")
+	for _, test := range []struct {
+		g          game.Game
+		line, want string // "": it is read
+	}{
+		{blocks, "", "expected a position, a tab and its value"},
+		{acyclic, "", "expected a position, a tab and its value"},
+		{cyclic, "hello", "expected a position, a tab and its value"},
+		{blocks, line(blocks, "255"), ""},
+		{blocks, line(blocks, "40"), "40 is no value of the game: its outcome is missing"},
+		{blocks, line(blocks, "0"), "0 is no value of the game: its outcome is missing"},
+		{blocks, line(blocks, "999"), "999 is no value of the game: expected at most 63 moves to the end, found 249"},
+		{acyclic, line(acyclic, "0"), "0 is no value of the game: its outcome is missing"},
+		{acyclic, line(acyclic, "999"), ""},
+		{cyclic, line(cyclic, "0"), ""},
+		{cyclic, line(cyclic, "4"), "4 is no value of the game: its outcome is missing"},
+	} {
+		want := ""
+		if test.want != "" {
+			want = fmt.Sprintf("stdin:1: expected a line of final (%s), found %q", test.want, test.line)
+		}
+		got := ""
+		if err := OpenStdin(strings.NewReader(test.line + "\n")).read(test.g); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s, %q: %s, want %s", test.g.Spec(), test.line, got, want)
+		}
+	}
+}
+
 // TestNamedLine parses lines of a game with draws whose values name the winner.
 func TestNamedLine(t *testing.T) {
 	g := must.Get(game.Kinds{mnk.Kind}.Parse("mnk width=2 height=2 connect=2"))(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -103,6 +104,11 @@ func (s *Source) read(g game.Game) (err error) {
 		r := streamfmt.NewEditedReader(in, source)
 		return r.Each(func(line []byte) error {
 			p, v, err := ParseLine(g, string(line))
+			if err == nil {
+				if why := notation.CheckValue(g, v); why != nil {
+					err = fmt.Errorf("%d is no value of the game: %w", v, why)
+				}
+			}
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
 			}

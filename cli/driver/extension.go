@@ -151,7 +151,7 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 				return fmt.Errorf("data directory %s: option %s: %w", dir, name, err)
 			}
 		case textOf(value) != stored && (name == "keep" && s.flags.keep == "all" || name == "compress" && !s.flags.compress):
-			return fmt.Errorf("data directory %s: the run began with --%s=%s: --overwrite starts over", dir, name, stored)
+			return fmt.Errorf("data directory %s: the run began with --%s=%s: leave --%[2]s out to continue it, --overwrite starts over", dir, name, stored)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	if c.IsSet("searches") {
 		o.Searches = c.Int("searches")
 	}
-	if o.Memory, err = sizeOf(c, "memory"); err != nil {
+	if o.Memory, err = command.Size(c, "memory"); err != nil {
 		return err
 	}
 	names := c.StringSlice("data")

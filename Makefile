@@ -76,7 +76,7 @@ site: build ## also build what play web --export writes: bin/play.wasm.gz and bi
 	@cp "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/
 
 site-tables: site ## write the site of play web --export to SITE=build/site, with the tables of small boards, at most 25 MB (two minutes; SITE_DATA=DIR adds a table)
-	@scripts/site.sh '$(SITE)' '$(SITE_TABLES)' '$(SITE_BOARDS)' $(SITE_DATA)
+	@scripts/site.sh $(call quote,SITE) $(call quote,SITE_TABLES) $(call quote,SITE_BOARDS) $(SITE_DATA)
 
 aws: build ## also build driver-aws: driver with S3 and Amazon EMR
 	@$(BUILD) -o bin/ ./cmd/driver-aws
@@ -86,23 +86,24 @@ build-emr: aws ## also build the programs for the nodes of Amazon EMR, in bin/li
 		GOOS=linux GOARCH=$$arch $(BUILD) -o bin/linux-$$arch/ ./cmd/driver ./cmd/mapper ./cmd/reducer || exit 1; \
 	done
 
-yes  = $(filter-out 0 no,$($1))
-MODE = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace)) $(if $(call yes,YES),--yes)
+# $(call quote,NAME) is the value of a variable as one word of the shell.
+quote = '$(subst ','\'',$($1))'
+yes   = $(filter-out 0 no,$($1))
+BOARD = --width $(call quote,WIDTH) --height $(call quote,HEIGHT) --connect $(call quote,CONNECT)
+MODE  = $(if $(call yes,RESUME),--resume,$(if $(call yes,OVERWRITE),--overwrite,--replace)) $(if $(call yes,YES),--yes)
 
 # It builds only what it runs.
 proj2: ## solve a board of Connect N: make proj2 WIDTH=4 HEIGHT=5 CONNECT=3
 	$(call programs,driver $(if $(filter-out inline,$(RUNNER)),mapper reducer))
-	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data '$(DATA)' --runner $(RUNNER) $(MODE)
+	@bin/driver solve connectn $(BOARD) --data $(call quote,DATA) --runner $(call quote,RUNNER) $(MODE)
 
 pipe: ## solve it job by job with cat | map | sort | reduce, and print each command
 	$(call programs,mapper reducer)
-	@scripts/pipe.sh $(WIDTH) $(HEIGHT) $(CONNECT) '$(subst ','\'',$(PIPE_DATA))'
+	@scripts/pipe.sh $(call quote,WIDTH) $(call quote,HEIGHT) $(call quote,CONNECT) $(call quote,PIPE_DATA)
 
 proj2-hadoop: ## solve it with the data in HDFS and large tiers on the cluster
 	$(call programs,driver mapper reducer)
-	@bin/driver solve connectn --width $(WIDTH) --height $(HEIGHT) --connect $(CONNECT) \
-		--data '$(DATA_HADOOP)' --runner hadoop $(MODE)
+	@bin/driver solve connectn $(BOARD) --data $(call quote,DATA_HADOOP) --runner hadoop $(MODE)
 
 # Tests create and sync thousands of small files: use a file system in memory if it has enough space
 # and allows to run programs.

@@ -244,6 +244,7 @@ var printing = []string{
 	"play connectn human human", "play connectn human machine", "play connectn random machine",
 	"play match --help", "play match connectn random random", "play match connectn -q random human", "play match connectn --json -q random random",
 	"play tournament connectn random random random", "play tournament connectn --json random random", "play engine connectn",
+	"play web --listen localhost:0",
 	"mapper --help", "possible_map --help", "reducer --help",
 	"mapper possible" + three, "init_map" + three, "mapper mark" + cross,
 }

@@ -47,7 +47,12 @@ func TestMakeProj2(t *testing.T) {
 		t.Errorf("make proj2 RESUME=1: exit status %d\n%s%s", code, stdout, stderr)
 	}
 
-	for variable, says := range map[string]string{"CONNECT=0": "connect", "RUNNER=none": "--runner"} {
+	// A value is one word of the shell, also if it is empty.
+	quoted := filepath.Join(t.TempDir(), "it's;")
+	if stdout, stderr, code := makes(t, "proj2 DATA="+quoted); code != 0 || stderr != "" || !strings.HasSuffix(stdout, "table: "+quoted+"/table\nfinal: "+quoted+"/final\n") {
+		t.Errorf("make proj2 DATA=%s: exit status %d\n%s%s", quoted, code, stdout, stderr)
+	}
+	for variable, says := range map[string]string{"CONNECT=0": "connect", "RUNNER=none": "--runner", "WIDTH=": `--width "": expected a number`, "RUNNER=": `--runner ""`} {
 		stdout, stderr, code := makes(t, "proj2 DATA="+data+" "+variable)
 		if code == 0 || stdout != "" || !strings.HasPrefix(stderr, "driver: ") || !strings.Contains(stderr, says) {
 			t.Errorf("make proj2 %s: exit status %d\n%s%s", variable, code, stdout, stderr)

@@ -18,9 +18,9 @@ func (p *program) compareCommand() *cli.Command {
 		Name:      "compare",
 		Usage:     "compare two results, and show the first difference",
 		UsageText: "driver compare [--game SPEC] A B",
-		Description: "A and B are solved data directories, their tables, directories or files of text as in DIR/final (- is\n" +
-			"stdin) or of a tier's records. Text may be in any order; it is read into memory. The exit status\n" +
-			"is 1 if they differ.",
+		Description: "A and B are solved data directories, their tables, directories, files or pipes of text as in DIR/final\n" +
+			"(- is stdin) or of a tier's records. Text may be in any order; it is read into memory. It may have the\n" +
+			"initial position of Connect N, which DIR/final leaves out. The exit status is 1 if they differ.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "game", Usage: "game of text files without a data directory: `SPEC` as status prints it"},
 		},

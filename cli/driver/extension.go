@@ -19,6 +19,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/plan"
 )
 
 // An Extension adds to the command driver. Package amazon contains the one for S3 and Amazon
@@ -86,8 +87,11 @@ func (s *Start) Needs(least int) error {
 	if s.Memory >= least {
 		return nil
 	}
-	return command.Usagef("--memory %dM: %s needs at least %dM", s.Memory>>20, s.Game.Spec(), (least-1)>>20+1)
+	return command.Usagef("--memory %dM: %s needs at least %s", s.Memory>>20, s.Game.Spec(), memoryText(least))
 }
+
+// memoryText returns the value of --memory for at least so many bytes.
+func memoryText(bytes int) string { return fmt.Sprintf("%dM", (bytes-1)>>20+1) }
 
 // A Preflighter checks the preconditions of a run before anything is written. data is the path of the data directory.
 type Preflighter interface {
@@ -151,7 +155,7 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 				return fmt.Errorf("data directory %s: option %s: %w", dir, name, err)
 			}
 		case textOf(value) != stored && (name == "keep" && s.flags.keep == "all" || name == "compress" && !s.flags.compress):
-			return fmt.Errorf("data directory %s: the run began with --%s=%s: --overwrite starts over", dir, name, stored)
+			return fmt.Errorf("data directory %s: the run began with --%s=%s: leave --%[2]s out to continue it, --overwrite starts over", dir, name, stored)
 		}
 	}
 	return nil
@@ -161,7 +165,7 @@ func (s *Solve) Continue(fsys FS, dir string) error {
 // the game needs there, in bytes.
 func (s *Solve) OnHadoop() (o Options, given, least int, err error) {
 	o, given, err = s.flags.options()
-	return o, given, leastInProcess(s.Game, &o), err
+	return o, given, leastMemory(plan.Hadoop, s.Game, &o), err
 }
 
 // A program is the command driver with its games, the rules program of one of them, or nil, and its Extension.

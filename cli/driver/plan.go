@@ -22,7 +22,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/progress"
-	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
@@ -138,7 +137,7 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 		return w, command.Usagef("--runner %s: there is no plan for it", r.Name)
 	}
 	w = plan.Where{Runner: r.Model, Nodes: c.Int("nodes"), Cores: runtime.GOMAXPROCS(0), Memory: memoryHere(), Price: c.Float64("price"),
-		Above: clusterAbove, Least: float64(method.Of(g).LeastInline(-1, false))}
+		Above: clusterAbove, Least: float64(leastMemory(r.Model, g, &Options{UntilTier: -1}))}
 	if c.String("data") == "" {
 		return w, command.Usagef("--data: it needs the name of a directory")
 	}
@@ -167,11 +166,11 @@ func (p *program) whereOf(c *cli.Context, g game.Game) (w plan.Where, err error)
 		flag string
 		to   *float64
 	}{{"memory", &w.Memory}, {"disk", &w.Disk}} {
-		if c.IsSet(of.flag) {
-			n, err := numfmt.ParseSize(c.String(of.flag))
-			if err != nil {
-				return w, command.Usagef("--%s: %v", of.flag, err)
-			}
+		n, err := command.Size(c, of.flag)
+		if err != nil {
+			return w, err
+		}
+		if n > 0 {
 			*of.to = float64(n)
 		}
 	}
@@ -227,7 +226,8 @@ func writePlan(out io.Writer, p *plan.Plan) {
 		return
 	}
 	fmt.Fprintf(out, "rate: %.3g ns of CPU a position of a large tier, measured here with %s\n", 1e9*p.Rate.Seconds, p.Rate.On)
-	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: at least %s\n", numfmt.Bytes(p.Total.PeakBytes), numfmt.Bytes(p.Total.KeptBytes), numfmt.Bytes(p.Total.MemoryBytes))
+	fmt.Fprintf(out, "disk: %s at the peak, %s kept; memory: at least %s (--memory %s)\n", numfmt.Bytes(p.Total.PeakBytes), numfmt.Bytes(p.Total.KeptBytes),
+		numfmt.Bytes(p.Total.MemoryBytes), memoryText(int(p.Total.MemoryBytes)))
 	if p.FinalBytes > 0 {
 		fmt.Fprintf(out, "final, the text of all positions: another %s (none with --final no)\n", numfmt.Bytes(p.FinalBytes))
 	}

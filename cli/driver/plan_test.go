@@ -3,12 +3,15 @@ package driver
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/plan"
+	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
 // noFigure matches what no output may contain in place of a figure: NaN, infinity, a negative figure,
@@ -90,5 +93,32 @@ func TestPlanBounds(t *testing.T) {
 		"plan connectn --runner hadoop --nodes 9223372036854775807": "--nodes 9223372036854775807: expected 1 to 1000000",
 		"plan connectn --cores 9223372036854775807":                 "--cores 9223372036854775807: expected 1 to 1000000",
 		"plan connectn --runner hadoop --cluster-above -1":          "--cluster-above -1: expected 0 or more",
+		"plan connectn --disk 0":                                    "--disk: expected more than 0",
+		"plan connectn --memory 0M":                                 "--memory: expected more than 0",
 	})
+}
+
+// TestPlanMemory checks that the memory of a plan is the least that solve demands.
+func TestPlanMemory(t *testing.T) {
+	for line, want := range map[string]string{
+		"connectn": "at least 64M are needed",
+		"connectn --width 5 --height 4 --connect 4":               "needs at least %s",
+		"connectn --width 5 --height 4 --connect 4 --runner pipe": "needs at least %s with 1 reducer",
+		"mnk --runner pipe": "at least 64M are needed",
+	} {
+		_, stdout, _ := runLine(some(), "plan "+line+" --draws 1 --json", "")
+		var p plan.Plan
+		must.OK(t, json.Unmarshal([]byte(stdout), &p))
+		least := int(p.Total.MemoryBytes)
+		want = strings.ReplaceAll(want, "%s", memoryText(least)) + "\n"
+		data := " --yes --data " + filepath.Join(t.TempDir(), "d")
+		if status, _, stderr := runLine(some(), fmt.Sprintf("solve %s --memory %d%s", line, least-1, data), ""); status != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("solve %s with a byte less than %d: status %d, %s, want %s", line, least, status, stderr, want)
+		}
+		var text strings.Builder
+		writePlan(&text, &p)
+		if want := "(--memory " + memoryText(least) + ")\n"; !strings.Contains(text.String(), want) {
+			t.Errorf("plan %s: %s, want %s", line, text.String(), want)
+		}
+	}
 }

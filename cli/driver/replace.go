@@ -29,6 +29,9 @@ func replaceMode(place *filesys.Place, g game.Game) (mode store.Mode, note strin
 	if err != nil {
 		return 0, "", err
 	}
+	if working, _ := store.AtWork(place.FS, place.Path); working {
+		return 0, "", fmt.Errorf("data directory %s: %w", place.Path, store.ErrLocked)
+	}
 	refuse := func(why, resume string) error {
 		return fmt.Errorf("data directory %s: %s %s: %s--data DIR (make: DATA=DIR) names another directory, --overwrite (make: OVERWRITE=1) replaces it",
 			place.Path, m.Game, why, resume)

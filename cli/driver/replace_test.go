@@ -80,3 +80,23 @@ func TestReplace(t *testing.T) {
 		})
 	}
 }
+
+// TestReplaceAtWork checks that --replace says that a driver is at work, whatever its journal has, and gives no advice.
+func TestReplaceAtWork(t *testing.T) {
+	g := must.Get(connectn.New(4, 3, 3))(t)
+	for _, game := range []string{g.Spec(), "connectn width=6 height=6 connect=4"} {
+		dir := t.TempDir()
+		data := must.Get(store.Create(store.Local{}, dir, game, store.Fresh, solve.IsRunArtifact, nil))(t)
+		defer data.Close()
+		want := "data directory " + dir + ": another driver is at work in it"
+		for _, state := range []string{"", solve.Running, solve.Solved} {
+			if state != "" {
+				text := must.Get(store.MarshalSummed(solve.Journal{Game: game, State: state}))(t)
+				must.OK(t, os.WriteFile(filepath.Join(dir, store.JournalFile), text, 0o666))
+			}
+			if _, _, err := replaceMode(&filesys.Place{FS: store.Local{}, Path: dir}, g); err == nil || err.Error() != want {
+				t.Errorf("%s, %q: %v, want %s", game, state, err, want)
+			}
+		}
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/runner/pipe"
 	"github.com/treereduce/treereduce/internal/engine/runner/streaming"
 	"github.com/treereduce/treereduce/internal/engine/solve"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/plan"
 	"github.com/treereduce/treereduce/internal/trial"
 )
@@ -46,15 +47,20 @@ func ours() []Runner {
 // Inline returns the runner inline, which executes jobs in this process within memory bytes.
 func Inline(memory int) JobRunner { return &inline.Runner{Memory: memory} }
 
-// leastInProcess returns the minimum memory of a process that executes jobs, in bytes.
-func leastInProcess(g game.Game, o *Options) int {
-	return method.Of(g).LeastInline(o.UntilTier, o.Final == solve.FinalYes)
+// leastMemory returns the least --memory, in bytes, with which the runner of a model can solve a game: for --runner pipe, with
+// one reducer unless the options have another number.
+func leastMemory(model string, g game.Game, o *Options) int {
+	m := method.Of(g)
+	if model == plan.Pipe {
+		return max(minMemory, pipe.Least(m, max(1, o.Reducers)))
+	}
+	return max(minMemory, m.LeastInline(o.UntilTier, o.Final == solve.FinalYes))
 }
 
 // inProcess prepares a run of which this process executes jobs.
 func (s *Start) inProcess() error {
 	s.Own = s.Memory - runner.CodeMemory
-	return s.Needs(leastInProcess(s.Game, s.Options))
+	return s.Needs(leastMemory(plan.Inline, s.Game, s.Options))
 }
 
 // planned returns the runners that driver plan knows: emr is among them in every driver.
@@ -141,8 +147,8 @@ func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
 	if o.Reducers == 0 {
 		o.Reducers = pipe.Reducers(m, s.Memory)
 	}
-	if err := s.Needs(pipe.Least(m, o.Reducers)); err != nil {
-		return nil, fmt.Errorf("%w with %d reducers", err, o.Reducers)
+	if err := s.Needs(leastMemory(plan.Pipe, s.Game, o)); err != nil {
+		return nil, fmt.Errorf("%w with %s", err, numfmt.Count(o.Reducers, "reducer"))
 	}
 	s.Own = pipe.Divide(m, s.Memory, o.Reducers).Driver
 	theirs := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}

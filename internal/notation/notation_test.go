@@ -126,6 +126,28 @@ type puzzle struct{ game.Game }
 
 func (puzzle) Values() game.Values { return game.Values{Puzzle: true} }
 
+// TestNoValue checks what is said of numbers that no position of a game has as its value.
+func TestNoValue(t *testing.T) {
+	byBlocks := must.Get(connectn.New(2, 2, 2))(t)
+	byLayers := struct{ game.Layered }{byBlocks}
+	for _, test := range []struct {
+		g    game.Game
+		v    game.Value
+		want string
+	}{
+		{byBlocks, game.NewValue(game.Tie, 63), "tie in 63 moves"},
+		{byBlocks, game.NewValue(game.Tie, 64), "no value: expected at most 63 moves to the end, found 64"},
+		{byLayers, game.NewValue(game.Tie, 64), "tie in 64 moves"},
+		{byLayers, game.NewValue(game.Undecided, 1), "no value: its outcome is missing"},
+		{puzzle{byLayers}, game.NewValue(game.Tie, 64), "solved in 64 moves"},
+		{puzzle{byLayers}, game.NewValue(game.FirstWins, 1), "no value: a puzzle has no winner"},
+	} {
+		if got := notation.Meaning(test.g, test.v); got != test.want {
+			t.Errorf("%T, %d: %q, want %q", test.g, test.v, got, test.want)
+		}
+	}
+}
+
 // TestValue checks how values are written for people and programs.
 func TestValue(t *testing.T) {
 	for w, want := range map[notation.Value]string{

@@ -1,7 +1,9 @@
 package notation
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
@@ -143,15 +145,31 @@ func Heading(g game.Game, p game.Position) string {
 // Meaning describes a value of a game.
 func Meaning(g game.Game, v game.Value) string {
 	values := g.Values()
-	switch {
-	case !v.Valid() && v.Remoteness() > 0:
-		return "no value: its outcome is missing"
-	case !v.Valid() && game.IsAcyclic(g):
+	if v == 0 && game.IsAcyclic(g) {
 		return "not known yet"
+	}
+	if err := CheckValue(g, v); err != nil {
+		return "no value: " + err.Error()
+	}
+	switch {
 	case !v.Valid():
 		return values.Word(v.Outcome()) + ": play never ends"
 	case v.Remoteness() == 0:
 		return values.Word(v.Outcome()) + ", and play has ended"
 	}
 	return values.Word(v.Outcome()) + " in " + numfmt.Count(v.Remoteness(), "move")
+}
+
+// CheckValue returns an error with the reason if no position of a game can have a value.
+func CheckValue(g game.Game, v game.Value) error {
+	most := game.MostRemoteness(g)
+	switch {
+	case !v.Valid() && (v != 0 || game.IsAcyclic(g)):
+		return errors.New("its outcome is missing")
+	case !slices.Contains(game.Outcomes(g), v.Outcome()):
+		return errors.New("a puzzle has no winner")
+	case v.Remoteness() > most:
+		return fmt.Errorf("expected at most %d moves to the end, found %d", most, v.Remoteness())
+	}
+	return nil
 }

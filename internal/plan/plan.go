@@ -28,7 +28,7 @@ type Where struct {
 	Disk   float64 `json:"disk_bytes,omitempty"`       // free on a machine; 0: unknown
 	Price  float64 `json:"dollars_per_hour,omitempty"` // of a machine; 0: no extra cost
 	Above  float64 `json:"cluster_above,omitempty"`    // Hadoop: a job that reads more records runs on the cluster
-	Least  float64 `json:"-"`                          // the least bytes of memory that the driver needs, says its runner
+	Least  float64 `json:"-"`                          // the least --memory of driver solve, in bytes
 }
 
 // String describes the machines in words.
@@ -90,7 +90,7 @@ type Tier struct {
 	KeptBytes   float64 `json:"kept_bytes"`             // in the table
 	WorkBytes   float64 `json:"work_bytes"`             // of its directory, until it is solved
 	PeakBytes   float64 `json:"peak_bytes"`             // on disk, for all tiers, while it is solved; in the total, the maximum
-	MemoryBytes float64 `json:"memory_bytes,omitempty"` // in the total: the least memory of the driver's process
+	MemoryBytes float64 `json:"memory_bytes,omitempty"` // in the total: the least --memory of driver solve
 	CPUHours    float64 `json:"cpu_hours"`
 	WallHours   float64 `json:"wall_hours"`
 	Dollars     float64 `json:"dollars"`

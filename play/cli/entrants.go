@@ -228,7 +228,7 @@ func limitsOf(c *cli.Context) (l sandbox.Limits, err error) {
 		return l, command.Usagef("--unlimited: only the programs of a --roster are limited without it")
 	}
 	if c.IsSet("memory-limit") {
-		if l.Memory, err = sizeOf(c, "memory-limit"); err != nil {
+		if l.Memory, err = command.Size(c, "memory-limit"); err != nil {
 			return l, err
 		}
 	}

@@ -146,7 +146,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 			return nil, err
 		}
 		o.Chains = c.Int("chains")
-		if o.Memory, err = sizeOf(c, "memory"); err != nil {
+		if o.Memory, err = command.Size(c, "memory"); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/command"
-	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/search"
 )
 
@@ -28,24 +27,9 @@ func searchFlags(memory string) []cli.Flag {
 // logOf returns the log of a command's messages, on stderr.
 func logOf(c *cli.Context) *log.Logger { return log.New(c.App.ErrWriter, c.App.Name+": ", 0) }
 
-// sizeOf returns the size in bytes that a flag sets; 0 if it is not given.
-func sizeOf(c *cli.Context, flag string) (int64, error) {
-	if !c.IsSet(flag) {
-		return 0, nil
-	}
-	n, err := numfmt.ParseSize(c.String(flag))
-	if err == nil && n == 0 {
-		err = command.Usagef("expected more than 0")
-	}
-	if err != nil {
-		return 0, command.Usagef("--%s: %w", flag, err)
-	}
-	return n, nil
-}
-
 // searchOptions returns the search options that --memory and --threads set.
 func searchOptions(c *cli.Context) (o search.Options, err error) {
-	if o.Memory, err = sizeOf(c, "memory"); err != nil {
+	if o.Memory, err = command.Size(c, "memory"); err != nil {
 		return o, err
 	}
 	if !c.IsSet("threads") {

@@ -90,6 +90,8 @@ func eachPlayed(c *cli.Context, games game.Kinds, do func(ctx context.Context, o
 	switch {
 	case ctx.Err() != nil:
 		return command.ErrInterrupted
+	case n == 0:
+		return fmt.Errorf("%s: the file has no games", name)
 	case n < only:
 		return fmt.Errorf("%s: no game %d: the file has %d", name, only, n)
 	}

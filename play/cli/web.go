@@ -67,7 +67,7 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	if c.IsSet("searches") {
 		o.Searches = c.Int("searches")
 	}
-	if o.Memory, err = sizeOf(c, "memory"); err != nil {
+	if o.Memory, err = command.Size(c, "memory"); err != nil {
 		return err
 	}
 	names := c.StringSlice("data")
@@ -108,7 +108,10 @@ func serveWeb(c *cli.Context, games game.Kinds) error {
 	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && !net.ParseIP(host).IsLoopback() {
 		o.Log.Print("other machines can reach this server")
 	}
-	fmt.Fprintln(c.App.Writer, address)
+	if _, err := fmt.Fprintln(c.App.Writer, address); err != nil {
+		l.Close()
+		return err
+	}
 	if c.Bool("open") {
 		openBrowser(address)
 	}

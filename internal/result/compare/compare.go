@@ -17,15 +17,15 @@ import (
 
 // ParseLine parses a line of final, or of a tier's directory, that has a value.
 func ParseLine(g game.Game, line string) (p game.Position, v game.Value, err error) {
+	fields := strings.Split(line, "\t")
+	if len(fields) < 2 {
+		return p, v, errors.New("expected a position, a tab and its value")
+	}
 	a, err := notation.Parse(g, line, notation.FromFinal)
 	if err != nil {
 		return p, v, err
 	}
 	p = a.Position
-	fields := strings.Split(line, "\t")
-	if len(fields) < 2 {
-		return p, v, errors.New("it has no value")
-	}
 	word, remoteness := fields[1], 0
 	if len(fields) == 3 && fields[2] != "" {
 		if remoteness, err = strconv.Atoi(fields[2]); err != nil || remoteness < 0 || remoteness > game.MaxRemoteness {
@@ -71,8 +71,8 @@ type Pair struct {
 	There    [2]bool
 }
 
-// Between finds the difference between two results of a game. If one of them is text, it skips the positions of the
-// other that have no line in final.
+// Between finds the difference between two results of a game. Text need not have the positions that have no line in final:
+// if one of the results is text, it skips those that only one of them has.
 func Between(g game.Game, sources [2]*Source) (*Difference, error) {
 	d := &Difference{Game: g}
 	for _, s := range sources {
@@ -80,11 +80,13 @@ func Between(g game.Game, sources [2]*Source) (*Difference, error) {
 			return nil, err
 		}
 	}
-	listed := sources[0].table == nil || sources[1].table == nil
+	text := sources[0].table == nil || sources[1].table == nil
 	for i, s := range sources {
-		if err := s.each(listed, func(p game.Position, v game.Value) error {
-			w, there, err := sources[1-i].value(p, listed)
-			d.add(i, p, v, w, there)
+		if err := s.each(text, func(p game.Position, v game.Value) error {
+			w, there, err := sources[1-i].value(p)
+			if there || !text || game.Listed(g, p) {
+				d.add(i, p, v, w, there)
+			}
 			return err
 		}); err != nil {
 			return nil, err
@@ -117,9 +119,9 @@ func (d *Difference) order(p, q game.Position) int {
 	return cmp.Or(cmp.Compare(game.TierOf(d.Game, p), game.TierOf(d.Game, q)), cmp.Compare(p, q))
 }
 
-// each calls do for each position of a result until it fails; of a table, if listed is true, for those that final has lines
-// for, which has all images of a position, and otherwise for those that it stores.
-func (s *Source) each(listed bool, do func(game.Position, game.Value) error) error {
+// each calls do for each position of a result until it fails; of a table, if images is true, for all images of a position, as
+// text has them, and otherwise for the positions that it stores.
+func (s *Source) each(images bool, do func(game.Position, game.Value) error) error {
 	for p, v := range s.values {
 		if err := do(p, v); err != nil {
 			return err
@@ -128,7 +130,7 @@ func (s *Source) each(listed bool, do func(game.Position, game.Value) error) err
 	if s.table == nil {
 		return nil
 	}
-	scan, err := s.table.Scan(context.Background(), table.Selection{Images: listed})
+	scan, err := s.table.Scan(context.Background(), table.Selection{Images: images})
 	if err != nil {
 		return err
 	}
@@ -137,9 +139,6 @@ func (s *Source) each(listed bool, do func(game.Position, game.Value) error) err
 			return err
 		}
 		for i, p := range b.Positions {
-			if listed && !game.Listed(s.Game, p) {
-				continue
-			}
 			if err := do(p, b.Values[i]); err != nil {
 				return err
 			}
@@ -148,14 +147,11 @@ func (s *Source) each(listed bool, do func(game.Position, game.Value) error) err
 	return nil
 }
 
-// value returns the value of a position of a result, see each; ok is false if it does not have the position.
-func (s *Source) value(p game.Position, listed bool) (v game.Value, ok bool, err error) {
-	switch {
-	case s.table == nil:
+// value returns the value of a position of a result; ok is false if it does not have the position.
+func (s *Source) value(p game.Position) (v game.Value, ok bool, err error) {
+	if s.table == nil {
 		v, ok = s.values[p]
 		return v, ok, nil
-	case listed && !game.Listed(s.Game, p):
-		return 0, false, nil
 	}
 	return s.table.Lookup(p)
 }

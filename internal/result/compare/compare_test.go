@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -69,16 +70,75 @@ func TestFinal(t *testing.T) {
 	}
 }
 
-// TestOmitted compares a table with a line of the initial position, which final does not have.
+// TestOmitted compares a table and texts with and without the initial position, which final leaves out: a text may have it, with
+// its value.
 func TestOmitted(t *testing.T) {
 	g := solved.Game(t, "connectn width=2 height=2 connect=2")
-	tab := solved.Table(t, g)
-	value, _, err := tab.Lookup(g.Start())
+	dir := solved.Dir(t, g, func(o *solve.Options) { o.Final = solve.FinalYes })
+	place := must.Get(filesys.Open(dir))(t)
+	tab := must.Get(Open(place, dir, all.Kinds()))(t)
+	defer tab.Close()
+	positions := must.Get(tab.table.Positions())(t)
+	value, _, err := tab.table.Lookup(g.Start())
 	must.OK(t, err)
-	line := fmt.Sprintf("'%s'\t%d\n", g.AppendText(nil, g.Start()), value)
-	d := must.Get(Between(g, [2]*Source{{Game: g, table: tab}, OpenStdin(strings.NewReader(line))}))(t)
-	if want := must.Get(tab.Positions())(t) - 1; d.All != [2]uint64{want, 1} || d.Alone != d.All || d.First.Position != g.Start() {
-		t.Errorf("%+v, want %d positions of the table", d, want)
+	wrong := value + game.NewValue(0, 1)
+	final := string(must.Get(os.ReadFile(filepath.Join(dir, solve.FinalDir, "part-r-00000")))(t))
+	start := func(v game.Value) string { return fmt.Sprintf("'%s'\t%d\n", g.AppendText(nil, g.Start()), v) }
+	results := map[string]func() *Source{"table": func() *Source { return tab }}
+	for name, text := range map[string]string{"final": final, "right": final + start(value), "wrong": start(wrong) + final} {
+		results[name] = func() *Source { return OpenStdin(strings.NewReader(text)) }
+	}
+	for a, first := range results {
+		for b, second := range results {
+			want := Difference{Game: g, All: [2]uint64{positions, positions}}
+			if a == "final" || b == "final" {
+				want.All = [2]uint64{positions - 1, positions - 1}
+			} else if (a == "wrong") != (b == "wrong") {
+				want.Any, want.Unequal, want.First = true, 1, Pair{g.Start(), [2]game.Value{value, wrong}, [2]bool{true, true}}
+				if a == "wrong" {
+					want.First.Values = [2]game.Value{wrong, value}
+				}
+			}
+			if d := must.Get(Between(g, [2]*Source{first(), second()}))(t); *d != want {
+				t.Errorf("%s, %s: %+v, want %+v", a, b, d, want)
+			}
+		}
+	}
+}
+
+// TestRefusedLine checks the errors of lines that are not of final: without a position, and with what is no value of their game.
+func TestRefusedLine(t *testing.T) {
+	line := func(g game.Game, value string) string {
+		return fmt.Sprintf("'%s'\t%s", g.AppendText(nil, g.Start()), value)
+	}
+	blocks, acyclic, cyclic := solved.Game(t, "connectn width=2 height=2 connect=2"), solved.Game(t, "mnk width=2 height=2 connect=2"), solved.Game(t, "quickcross width=2 height=2 connect=2")
+	for _, test := range []struct {
+		g          game.Game
+		line, want string // "": it is read
+	}{
+		{blocks, "", "expected a position, a tab and its value"},
+		{acyclic, "", "expected a position, a tab and its value"},
+		{cyclic, "hello", "expected a position, a tab and its value"},
+		{blocks, line(blocks, "255"), ""},
+		{blocks, line(blocks, "40"), "40 is no value of the game: its outcome is missing"},
+		{blocks, line(blocks, "0"), "0 is no value of the game: its outcome is missing"},
+		{blocks, line(blocks, "999"), "999 is no value of the game: expected at most 63 moves to the end, found 249"},
+		{acyclic, line(acyclic, "0"), "0 is no value of the game: its outcome is missing"},
+		{acyclic, line(acyclic, "999"), ""},
+		{cyclic, line(cyclic, "0"), ""},
+		{cyclic, line(cyclic, "4"), "4 is no value of the game: its outcome is missing"},
+	} {
+		want := ""
+		if test.want != "" {
+			want = fmt.Sprintf("stdin:1: expected a line of final (%s), found %q", test.want, test.line)
+		}
+		got := ""
+		if err := OpenStdin(strings.NewReader(test.line + "\n")).read(test.g); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s, %q: %s, want %s", test.g.Spec(), test.line, got, want)
+		}
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path"
 	"strings"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/filesys"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/notation"
 	"github.com/treereduce/treereduce/streamfmt"
 	"github.com/treereduce/treereduce/table"
 )
@@ -102,6 +104,11 @@ func (s *Source) read(g game.Game) (err error) {
 		r := streamfmt.NewEditedReader(in, source)
 		return r.Each(func(line []byte) error {
 			p, v, err := ParseLine(g, string(line))
+			if err == nil {
+				if why := notation.CheckValue(g, v); why != nil {
+					err = fmt.Errorf("%d is no value of the game: %w", v, why)
+				}
+			}
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
 			}
@@ -123,8 +130,17 @@ func (s *Source) read(g game.Game) (err error) {
 	return err
 }
 
+// file calls add with a file of the text. A pipe or a device of this machine is read from its beginning to its end.
 func (s *Source) file(name string, add func(io.Reader, string) error) error {
 	f, err := s.place.FS.Open(name)
+	if _, local := s.place.FS.(store.Local); local && errors.Is(err, store.ErrNotRegular) {
+		stream, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer stream.Close()
+		return add(stream, name)
+	}
 	if err != nil {
 		return err
 	}

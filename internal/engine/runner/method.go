@@ -47,8 +47,6 @@ type Method interface {
 	// WriteTable is Job.WriteTable, for the parts of the output.
 	WriteTable(ctx context.Context, j *Job, parts []jobdir.File) error
 
-	// Complete completes the statistics of a job whose tasks ran on a cluster, which may have lost their counters.
-	Complete(j *Job, stats *Stats) error
 
 	// Needs returns the needs of a run for its manifest.
 	Needs() []string

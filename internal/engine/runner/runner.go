@@ -156,7 +156,7 @@ type Stats struct {
 // every record has a value, Finished and Positions are not set.
 func (s *Stats) Count(j *Job, of func(side, name string) int64) {
 	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
-	if j.Method != nil && step.Valued(j.Step, j.Method.Game(), j.Tier) { // a copy has no method
+	if step.Valued(j.Step, j.Method.Game(), j.Tier) {
 		s.Finished, s.Positions = 0, 0
 	}
 }

@@ -114,21 +114,6 @@ func (m *Method) Properties(j *runner.Job, _ [][]byte) []step.Property {
 	}
 }
 
-// Complete verifies the blocks of a job, which are sealed as they were counted.
-func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
-	t, err := OpenTier(j.FS, j.Output, m.g, j.Tier)
-	if err != nil {
-		return err
-	}
-	defer t.Close()
-	counts := t.Counts()
-	stats.Records = int64(counts.Total())
-	if j.Step == step.Possible {
-		stats.Finished = stats.Records - int64(counts[0])
-	}
-	return nil
-}
-
 // Needs returns the need of compact blocks in data_first.
 func (m *Method) Needs() []string {
 	if game.DeducerOf(m.g) == nil {

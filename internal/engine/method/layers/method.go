@@ -92,14 +92,6 @@ func (m *Method) Properties(j *runner.Job, borders [][]byte) (ps []step.Property
 	return ps
 }
 
-// Complete returns an error if the counters of the job are missing: it must run again.
-func (m *Method) Complete(j *runner.Job, stats *runner.Stats) error {
-	if stats.Shuffled == 0 {
-		return &store.DamageError{Name: j.Output, Reason: "the counters of its job are missing"}
-	}
-	return nil
-}
-
 // Needs returns none.
 func (m *Method) Needs() []string { return nil }
 

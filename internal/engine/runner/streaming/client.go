@@ -12,6 +12,8 @@ import (
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
+	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/system"
 )
 
@@ -28,8 +30,8 @@ const (
 	killTries = 2
 )
 
-// submit runs Hadoop's client until the job ends.
-func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (runner.Stats, error) {
+// submit runs Hadoop's client until the job ends, whose maps must read a number of records.
+func (r *Runner) submit(ctx context.Context, job *runner.Job, reads int64, args []string) (runner.Stats, error) {
 	ctx, stop := r.watched(ctx)
 	defer stop()
 	begun := time.Now()
@@ -66,6 +68,9 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, args []string) (ru
 			err = fmt.Errorf("%w: %s", err, strings.Join(report.Messages, "; "))
 		}
 		return runner.Stats{}, r.failure(ctx, report.App, job.Output, err)
+	}
+	if read := report.Counters[step.CounterGroup("map")][step.RecordsIn]; read != reads {
+		return runner.Stats{}, &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("its maps have read %s of %d, or their counters are missing", numfmt.Count(read, "record"), reads)}
 	}
 	return r.stats(job, report.App, report.Counters, time.Since(begun)), nil
 }

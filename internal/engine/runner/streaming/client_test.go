@@ -36,7 +36,8 @@ func installed(t *testing.T, script string) (r *Runner, commands func() []string
 // listing is the line of an application in a list of those that have not ended.
 const listing = "application_1_0001\tx\tMAPREDUCE\tme\tdefault\tRUNNING\tUNDEFINED\t50%\thttp://x"
 
-// TestSubmitCommands checks that a good job takes no command but its submission, and what its progress and statistics are.
+// TestSubmitCommands checks that a good job takes no command but its submission, what its progress and statistics are, and that
+// its maps must have read all records.
 func TestSubmitCommands(t *testing.T) {
 	r, commands := installed(t, `cat >&2 <<'END'
 INFO impl.YarnClientImpl: Submitted application application_1_0001
@@ -46,10 +47,12 @@ INFO mapreduce.Job:  map 100% reduce 50%
 	Job Counters 
 		Failed map tasks=2
 		Failed reduce tasks=1
+	treereduce map
+		records in=7
 END`)
 	var states []string
-	job := &runner.Job{Progress: func(p runner.Progress) { states = append(states, fmt.Sprint(p.State, p.Share, p.Tracking)) }}
-	stats, err := r.submit(t.Context(), job, []string{"jar", "streaming.jar"})
+	job := &runner.Job{Output: "/data/_attempt-x", Step: step.Possible, Method: method.Of(must.Get(connectn.New(3, 3, 3))(t)), Progress: func(p runner.Progress) { states = append(states, fmt.Sprint(p.State, p.Share, p.Tracking)) }}
+	stats, err := r.submit(t.Context(), job, 7, []string{"jar", "streaming.jar"})
 	if err != nil || stats.Application != "application_1_0001" || stats.Retries != 3 {
 		t.Errorf("%+v, %v", stats, err)
 	}
@@ -58,6 +61,9 @@ END`)
 	}
 	if got := commands(); !slices.Equal(got, []string{"jar streaming.jar"}) {
 		t.Errorf("commands %q", got)
+	}
+	if _, err := r.submit(t.Context(), job, 8, []string{"jar"}); err == nil || !strings.Contains(err.Error(), "its maps have read 7 records of 8") {
+		t.Errorf("a map without its split: %v", err)
 	}
 }
 
@@ -72,7 +78,7 @@ func TestSubmitFails(t *testing.T) {
 		"lost":        {"echo 'an error' >&2", "echo no route >&2; exit 1", "hadoop: exit status 5: an error; "},
 	} {
 		r, commands := installed(t, `case $*,$1 in *,jar) `+test.client+`; exit 5;; *-list*) `+test.list+`;; esac`)
-		_, err := r.submit(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, []string{"jar"})
+		_, err := r.submit(t.Context(), &runner.Job{Output: "/data/_attempt-x"}, 0, []string{"jar"})
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || name != "lost" && err.Error() != test.want {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
@@ -88,7 +94,7 @@ func TestStop(t *testing.T) {
 echo 'The url to track the job: http://x' >&2; sleep 600;; *-list*) echo '`+listing+`';; esac`)
 	ctx, cancel := context.WithCancel(t.Context())
 	job := &runner.Job{Output: "/data/_attempt-x", Progress: func(runner.Progress) { cancel() }}
-	if _, err := r.submit(ctx, job, []string{"jar"}); !errors.Is(err, context.Canceled) {
+	if _, err := r.submit(ctx, job, 0, []string{"jar"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if got := commands(); len(got) != 3 || !strings.Contains(got[1], "-appTags "+r.tag(job.Output)) || got[2] != "org.apache.hadoop.mapred.JobClient -kill job_1_0001" {

@@ -85,11 +85,7 @@ func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	if err != nil {
 		return stats, err
 	}
-	if stats, err = r.submit(ctx, job, p.arguments(files)); err != nil {
-		return stats, err
-	}
-	err = job.Method.Complete(job, &stats)
-	return stats, err
+	return r.submit(ctx, job, p.reads, p.arguments(files))
 }
 
 // End ends what runs on the cluster for an attempt of an earlier driver, which is about to be deleted. An attempt without a

@@ -19,7 +19,7 @@ import (
 )
 
 // RulesVariable and FilesVariable are the environment variables that replace --rules-program and --rules-files.
-// WithRules sets them for the processes that this one starts.
+// WithRules sets them for the processes that this one starts, except the program.
 const RulesVariable, FilesVariable = "TREEREDUCE_RULES", "TREEREDUCE_RULES_FILES"
 
 // RulesProperty and FilesProperty are the properties of a job on a cluster that have their values.
@@ -68,6 +68,7 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 	files := cmp.Or(values[FilesFlag], os.Getenv(FilesVariable), os.Getenv(filesProperty))
 	o := program.Options{
 		Files:  filepath.SplitList(files),
+		Hidden: []string{RulesVariable, FilesVariable, rulesProperty, filesProperty}, // a driver that it starts would start it again
 		Notice: func(line string) { fmt.Fprintf(stderr, "%s: %s\n", filepath.Base(args[0]), Printable(line)) },
 	}
 	var p *program.Program

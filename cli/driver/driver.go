@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,6 +16,8 @@ import (
 	rules "github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/command/alias"
+	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/store"
 )
 
 // Main implements the command driver for a program with these games: it executes the command
@@ -36,9 +39,34 @@ func (x Extension) Main(games ...game.Kind) {
 
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(ctx context.Context, games game.Kinds, args []string, r *rules.Program) int {
+	return command.WithRules(games, gameOf(games, args), args, stderr, func(ctx context.Context, games game.Kinds, args []string, r *rules.Program) int {
 		return (&program{games, r, x}).run(ctx, args, stdin, stdout, stderr)
 	})
+}
+
+// gameOf returns the name of the game that a command line names, or of that in the data directories which it reads, if they
+// are on this machine; "" if it may need another game than games.
+func gameOf(games game.Kinds, args []string) (name string) {
+	if len(args) < 2 || !slices.Contains([]string{"lookup", "stats", "verify", "status", "export", "compare"}, args[1]) {
+		return command.GameIn(games, args)
+	}
+	values, others := command.ValuesOf(args[2:], "data", "game")
+	dirs := append([]string{datadir.ByDefault}, values["data"]...)
+	dirs = dirs[len(dirs)-1:]
+	if args[1] == "compare" {
+		dirs = others
+	}
+	for _, dir := range dirs {
+		m, err := store.ReadManifest(store.Local{}, dir)
+		if err != nil || len(values["game"]) > 0 {
+			return ""
+		}
+		name, _, _ = strings.Cut(m.Game, " ")
+		if _, ours := games.Named(name); !ours {
+			return ""
+		}
+	}
+	return name
 }
 
 // run executes a command line without the options of a rules program.

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/treereduce/treereduce/internal/child"
@@ -50,6 +53,11 @@ func start(ctx context.Context, command string, words []string, o Options) (*pro
 	if err != nil {
 		return nil, fmt.Errorf("rules program %q: %w", command, err)
 	}
+	cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(o.Hidden, name)
+	})
+	cmd.Env = append(cmd.Env, within+"="+os.Getenv(within)+"\n"+command)
 	c, err := child.Start(ctx, cmd)
 	if err != nil {
 		group.Close()

@@ -58,11 +58,16 @@ type Options struct {
 	HeaderLimit time.Duration    // 0: HeaderLimit
 	Files       []string         // files that are a part of the rules, beside those that the command names
 	Sandbox     *sandbox.Sandbox // nil: the program has all rights of the user, and no limits
+	Hidden      []string         // names of environment variables that the program does not inherit
 	Notice      func(string)     // is called with a line for people when a header is late; may be nil
 	// Fail is called with the error of a question that a method of a Game asks, and must not return: those methods
 	// return no errors. nil: the method panics.
 	Fail func(error)
 }
+
+// within is an environment variable of a rules program: the commands of the programs that have started it, and its own, a
+// line each.
+const within = "TREEREDUCE_WITHIN"
 
 // errClosed is the error of a question after Close.
 var errClosed = errors.New("the rules program is closed")
@@ -94,6 +99,9 @@ type file struct {
 // Open runs a shell command to ask for the parameters of its game. The caller must close the program. Soon after the end
 // of ctx, its processes are killed, and questions fail with the cause.
 func Open(ctx context.Context, command string, o Options) (_ *Program, err error) {
+	if strings.Contains(os.Getenv(within)+"\n", "\n"+command+"\n") {
+		return nil, fmt.Errorf("rules program %q: it has started this command, which would start it again, without end", command)
+	}
 	o.Limit, o.HeaderLimit = cmp.Or(o.Limit, Limit), cmp.Or(o.HeaderLimit, HeaderLimit)
 	p := &Program{command: command, o: o, line: lineOf(command), running: make(map[*process]bool)}
 	p.ctx, p.end = context.WithCancelCause(context.WithoutCancel(ctx))

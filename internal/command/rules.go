@@ -11,13 +11,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/program"
 	"github.com/treereduce/treereduce/internal/sandbox"
 )
 
 // RulesVariable and FilesVariable are the environment variables that replace --rules-program and --rules-files.
-// WithRules sets them for the processes that this one starts.
+// WithRules sets them for the processes that this one starts, except the program.
 const RulesVariable, FilesVariable = "TREEREDUCE_RULES", "TREEREDUCE_RULES_FILES"
 
 // RulesProperty and FilesProperty are the properties of a job on a cluster that have their values.
@@ -35,32 +37,38 @@ const (
 
 // WithRules calls run with the games, the arguments without these flags, and the program that they name, or
 // the environment; its game is one more game. The program is nil if none is named, or if only the environment names
-// one and of is a game of ours, the one that the arguments ask for. It ends before WithRules
-// returns. If a question fails later, in a method that returns no error, WithRules ends this process. A signal ends the
-// program, from its start on, and this process if run has no context of Interruptible. The context is for Run.
+// one and either of is a game of ours, the one that the arguments ask for, or they need no games. Help does without a
+// program of the environment that cannot start. The program ends before WithRules returns. If a question fails later, in a
+// method that returns no error, WithRules ends this process. A signal ends the program, from its start on, and this process
+// if run has no context of Interruptible. The context is for Run.
 func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(context.Context, game.Kinds, []string, *program.Program) int) int {
 	values, args, err := rulesFlags(args)
 	if err != nil {
 		return Exit(args, err, stderr)
 	}
-	name := values[RulesFlag]
-	if _, ours := games.Named(of); name == "" && !ours {
-		name = cmp.Or(os.Getenv(RulesVariable), os.Getenv(Environment(RulesProperty)[0]))
+	rulesProperty, filesProperty := Environment(RulesProperty)[0], Environment(FilesProperty)[0]
+	name, where := values[RulesFlag], "--"+RulesFlag
+	_, ours := games.Named(of)
+	for _, variable := range []string{RulesVariable, rulesProperty} {
+		if name == "" && !ours && !withoutGames(args[1:]) {
+			name, where = os.Getenv(variable), variable
+		}
 	}
-	ctx, received := withSignals(context.Background())
+	signalled, received := withSignals(context.Background())
 	for _, other := range []string{FilesFlag, SandboxFlag} {
 		if name == "" && values[other] != "" {
 			return Exit(args, Usagef("--%s: expected --%s as well", other, RulesFlag), stderr)
 		}
 	}
 	if name == "" {
-		return run(ctx, games, args, nil)
+		return run(signalled, games, args, nil)
 	}
-	ctx, stop := received.notify(ctx)
+	ctx, stop := received.notify(signalled)
 	defer stop()
-	files := cmp.Or(values[FilesFlag], os.Getenv(FilesVariable), os.Getenv(Environment(FilesProperty)[0]))
+	files := cmp.Or(values[FilesFlag], os.Getenv(FilesVariable), os.Getenv(filesProperty))
 	o := program.Options{
 		Files:  filepath.SplitList(files),
+		Hidden: []string{RulesVariable, FilesVariable, rulesProperty, filesProperty}, // a driver that it starts would start it again
 		Notice: func(line string) { fmt.Fprintf(stderr, "%s: %s\n", filepath.Base(args[0]), Printable(line)) },
 	}
 	var p *program.Program
@@ -78,32 +86,65 @@ func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run
 		}
 	}
 	if err == nil {
-		p, err = program.Open(ctx, name, o)
+		if p, err = program.Open(ctx, name, o); err == nil {
+			defer p.Close()
+			if kind := p.Kind().Name; slices.Contains(games.Names(), kind) {
+				err = fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind)
+			}
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", where, err)
+		}
 	}
 	if err != nil {
-		return received.exitCode(Exit(args, Stopped(ctx, err), stderr))
+		code := received.exitCode(Exit(args, Stopped(ctx, err), stderr))
+		if where == "--"+RulesFlag || !asksHelp(args[1:]) || ctx.Err() != nil {
+			return code
+		}
+		stop()
+		return run(signalled, games, args, nil)
 	}
-	defer p.Close()
 	unwatch := context.AfterFunc(ctx, func() {
 		if received.awaiting.Load() == 0 {
 			o.Fail(ErrInterrupted)
 		}
 	})
 	defer unwatch()
-	kind := p.Kind()
-	if _, taken := games.Named(kind.Name); taken {
-		return Exit(args, fmt.Errorf("rules program %q: there is another game %s: choose another name", name, kind.Name), stderr)
-	}
 	if err := cmp.Or(os.Setenv(RulesVariable, name), os.Setenv(FilesVariable, files)); err != nil {
 		return Exit(args, err, stderr)
 	}
-	return run(ctx, append(slices.Clone(games), kind), args, p)
+	return run(ctx, append(slices.Clone(games), p.Kind()), args, p)
 }
 
-// GameIn returns the name of one of games that is among the first two words of a command line after its own name: solve
-// mnk, or tui mnk, or mnk.
+// withoutGames reports whether a command line, without its own name, needs no list of games.
+func withoutGames(words []string) bool {
+	return len(words) > 0 && (words[0] == "completion" || words[0] == manPage || isFlag(words[0], cli.VersionFlag))
+}
+
+// asksHelp reports whether a command line, without its own name, asks for help or a completion. One without words prints how
+// to begin.
+func asksHelp(words []string) bool {
+	if len(words) == 0 || words[0] == "help" || words[len(words)-1] == completing {
+		return true
+	}
+	end := slices.Index(append(slices.Clone(words), "--"), "--")
+	return slices.ContainsFunc(words[:end], func(word string) bool { return isFlag(word, cli.HelpFlag) })
+}
+
+// isFlag reports whether a word is a flag.
+func isFlag(word string, f cli.Flag) bool {
+	flag := aFlag.FindStringSubmatch(word)
+	return flag != nil && slices.Contains(f.Names(), flag[1])
+}
+
+// GameIn returns the name of one of games that is among the first two words of a command line after its own name and help:
+// solve mnk, or tui mnk, or mnk.
 func GameIn(games game.Kinds, args []string) string {
-	for _, word := range args[min(1, len(args)):min(3, len(args))] {
+	words := args[min(1, len(args)):]
+	if len(words) > 0 && words[0] == "help" {
+		words = words[1:]
+	}
+	for _, word := range words[:min(2, len(words))] {
 		if _, ok := games.Named(word); ok {
 			return word
 		}

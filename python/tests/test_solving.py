@@ -194,3 +194,29 @@ def test_script(tmp_path: Path) -> None:
         )
         assert ended.returncode == status, ended.stderr
         assert "4\n" == ended.stdout if status == 0 else "call solve only if __name__ == '__main__'" in ended.stderr
+
+
+def test_table_in_rules(tmp_path: Path) -> None:
+    """A file of rules can open a table of another game. With the rules of the file itself, that is an error."""
+    subprocess.run([find_driver(), "solve", "mnk", f"--data={tmp_path / 'mnk'}"], check=True, stdout=subprocess.DEVNULL)
+    script = tmp_path / "script.py"
+    text = (
+        "import os, sys\n"
+        "depth = int(os.environ.get('DEPTH', 0))\n"
+        "if depth > 2: sys.exit('too deep')\n"  # a fault must not start processes without end
+        "os.environ['DEPTH'] = str(depth + 1)\n"
+        "from treereduce import solve, Table\n"
+        "reference = Table(ARGUMENTS)\n"
+        "class Stones:\n"
+        "    start = 3\n"
+        "    def primitive(self, p): return None if p else 'lose'\n"
+        "    def moves(self, p): return [p - 1]\n"
+        "if __name__ == '__main__': print(len(solve(Stones)))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(HERE)}
+    for arguments, status in ("'mnk'", 0), ("'all_data', rules='python3 -m treereduce script.py Stones'", 1):
+        script.write_text(text.replace("ARGUMENTS", arguments))
+        ended = subprocess.run([sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert ended.returncode == status, ended.stderr
+        assert "4\n" == ended.stdout if status == 0 else "it has started this command" in ended.stderr
+        assert "too deep" not in ended.stderr

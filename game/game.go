@@ -19,7 +19,7 @@ type Move struct {
 // not asked for it.
 const Pass = "pass"
 
-// A Game is the rules of one game with its parameters. A game that is not Layered has one tier,
+// A Game is the rules of one game with its parameters. A game that is not Tiered has one tier,
 // in which play may never end. Methods that take a Position require a valid one, except Check.
 // All methods are safe for concurrent use.
 type Game interface {
@@ -73,9 +73,9 @@ func KnownValue(g Game, p Position) Value {
 	return g.Primitive(p)
 }
 
-// Layered is a game with tiers. No move lowers the tier, so that a tier can be solved when all
+// Tiered is a game with tiers. No move lowers the tier, so that a tier can be solved when all
 // later tiers are solved.
-type Layered interface {
+type Tiered interface {
 	Game
 	// Tiers returns the number of the last tier; the initial position is in tier 0.
 	Tiers() int
@@ -88,7 +88,7 @@ type Layered interface {
 
 // Loops reports whether a move may stay in a tier of a game.
 func Loops(g Game, tier int) bool {
-	l, ok := g.(Layered)
+	l, ok := g.(Tiered)
 	return !ok || l.Loops(tier)
 }
 
@@ -102,8 +102,8 @@ func IsAcyclic(g Game) bool {
 	return true
 }
 
-// Tiered is a game in which every move leads from a tier to the next one, so that it
-// is solved tier by tier. Its keys consist of a range and a low part, and each
+// Blockwise is a game in which every move leads from a tier to the next one, and which is
+// solved by blocks, sets of positions. Its keys consist of a range and a low part, and each
 // move changes only one of the two:
 //
 //   - a move across leads to another range and keeps the low part; both ranges
@@ -113,8 +113,8 @@ func IsAcyclic(g Game) bool {
 //
 // The map and reduce steps therefore process a block of positions at once: a move
 // across is a union of bitmaps, a move within is a table look-up.
-type Tiered interface {
-	Layered
+type Blockwise interface {
+	Tiered
 	// TierToMove returns the player to move in all positions of a tier.
 	TierToMove(tier int) Player
 	// LowBits returns the number of bits of a key's low part, at most 31. So slots, and their
@@ -150,7 +150,7 @@ type Tiered interface {
 
 // LastTier returns the number of the last tier of a game, 0 if the game has no tiers.
 func LastTier(g Game) int {
-	if a, ok := g.(Layered); ok {
+	if a, ok := g.(Tiered); ok {
 		return a.Tiers()
 	}
 	return 0
@@ -158,7 +158,7 @@ func LastTier(g Game) int {
 
 // TierOf returns the tier of a valid position, 0 if the game has no tiers.
 func TierOf(g Game, p Position) int {
-	if a, ok := g.(Layered); ok {
+	if a, ok := g.(Tiered); ok {
 		return a.Tier(p)
 	}
 	return 0

@@ -21,7 +21,7 @@ type Info struct {
 
 	// Hashes is an upper bound of the hashes: all are below it. 0: 1<<KeyBits().
 	Hashes uint64
-	// Boards returns an upper bound on the positions of a tier of a Layered game. Without it,
+	// Boards returns an upper bound on the positions of a tier of a Tiered game. Without it,
 	// the bound is the number of hashes.
 	Boards func(tier int) float64
 	// Vast is the approximate number of positions of a game with too many to enumerate: it

@@ -16,7 +16,7 @@ func Outcomes(g Game) []Outcome {
 
 // MostRemoteness returns the greatest remoteness that the table of a game can store.
 func MostRemoteness(g Game) int {
-	if _, bytes := g.(Tiered); bytes { // a block has a value byte for a position
+	if _, bytes := g.(Blockwise); bytes { // a block has a value byte for a position
 		return MaxByteRemoteness
 	}
 	return MaxRemoteness

@@ -4,11 +4,11 @@ import "math/rand/v2"
 
 // Sampled is a game whose number of positions can be estimated before it is solved: boards of a
 // tier are drawn at random, and each sample gives an estimate of the tier's positions. In a game
-// that is not Layered, these tiers are those of the estimate only; no move lowers them either.
+// that is not Tiered, these tiers are those of the estimate only; no move lowers them either.
 type Sampled interface {
 	Game
 	// SampledTiers returns the number of the last tier that has, or may have, positions, and
-	// SampledTier the tier of a position: Tiers and Tier of a Layered game.
+	// SampledTier the tier of a position: Tiers and Tier of a Tiered game.
 	SampledTiers() int
 	SampledTier(p Position) int
 	// Boards returns the number of boards from which the positions of a tier are drawn: an
@@ -39,9 +39,9 @@ type Sample struct {
 	// each of these positions contributes a share of it. WonCanonical estimates, in a Symmetric game, the number
 	// of those of them that are canonical.
 	Won, WonCanonical float64
-	// Board is the board, a position if Open is not 0. In a Tiered game, it is a board of the range.
+	// Board is the board, a position if Open is not 0. In a Blockwise game, it is a board of the range.
 	Board Position
-	// Ranges and the fields after it are for Tiered games, and 0 in others. Ranges estimates
+	// Ranges and the fields after it are for Blockwise games, and 0 in others. Ranges estimates
 	// the number of ranges of the tier that contain Open positions; WonRanges, the ranges of
 	// the next tier that contain only Won positions. Slots and WonSlots estimate the slots of
 	// both. StoredRanges and StoredSlots are those of Ranges and Slots of which positions are stored, in a Halved game

@@ -24,14 +24,14 @@ type Searched interface {
 type Traits struct {
 	MaxMoves int // the largest number of moves of a position, 1 to 1<<16
 	// MaxPlies is the largest number of plies from any position to the end; 0: unknown or
-	// unlimited. A Layered game must set it.
+	// unlimited. A Tiered game must set it.
 	MaxPlies int
 	// KeyBits is the number of bits of a Key; 0: as many as a position. With fewer bits, the
 	// search's table has more entries.
 	KeyBits uint
 	// Squares is greater than the Square of every Child; 0: 256.
 	Squares int
-	// TiesLast means that in this Layered game, play without a winner always lasts to the last
+	// TiesLast means that in this Tiered game, play without a winner always lasts to the last
 	// tier. In other games, a search seldom proves the remoteness of a tie.
 	TiesLast bool
 	// OnlyWho means that only the outcome matters, not the remoteness. The search then spends

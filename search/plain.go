@@ -21,7 +21,7 @@ type plain struct {
 }
 
 // plainTraits returns the traits of any game, as far as they are known. acyclic is nil if play may have cycles.
-func plainTraits(acyclic game.Layered) game.Traits {
+func plainTraits(acyclic game.Tiered) game.Traits {
 	t := game.Traits{MaxMoves: 1 << 16}
 	if acyclic != nil {
 		t.MaxPlies = clamp(acyclic.Tiers(), 1, game.MaxRemoteness)

@@ -99,8 +99,8 @@ type Result struct {
 type Searcher struct {
 	g       game.Game
 	traits  game.Traits
-	acyclic game.Layered // nil if play may have cycles
-	plainly bool         // the game does not implement game.Searched
+	acyclic game.Tiered // nil if play may have cycles
+	plainly bool        // the game does not implement game.Searched
 	table   *table
 	age     uint64    // of the last search without an exact depth
 	late    bool      // the table has entries of searches that reduced the depth of late moves
@@ -120,7 +120,7 @@ func New(g game.Game, o Options) (*Searcher, error) {
 	o.Threads = max(o.Threads, 1)
 	s := &Searcher{g: g, now: time.Now}
 	if game.IsAcyclic(g) {
-		s.acyclic, _ = g.(game.Layered)
+		s.acyclic, _ = g.(game.Tiered)
 	}
 	fast, ok := g.(game.Searched)
 	s.plainly = !ok

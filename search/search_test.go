@@ -96,7 +96,7 @@ func TestStarts(t *testing.T) {
 	} {
 		g := parse(t, tt.spec)
 		if tt.want == "" {
-			g = struct{ game.Layered }{g.(game.Layered)} // search it by its plain moves
+			g = struct{ game.Tiered }{g.(game.Tiered)} // search it by its plain moves
 			tt.want = g.Values().Text(gametest.Search(g)[g.Start()])
 		}
 		for _, threads := range []int{1, 2} {

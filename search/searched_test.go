@@ -16,7 +16,7 @@ import (
 // lateKeys is a game without cycles whose Expand sets no keys of children.
 type lateKeys struct {
 	searched
-	acyclic game.Layered
+	acyclic game.Tiered
 }
 
 // searched is the type of the games that testgames.Help makes.
@@ -40,7 +40,7 @@ func (lateKeys) KeyOf(s *game.State) uint64 { return s[0] }
 // help makes games from a game: with other traits, and with late keys.
 func help(g game.Game) []game.Game {
 	t := game.Traits{MaxMoves: 20, Squares: 7, Killer: 100}
-	a, ok := g.(game.Layered)
+	a, ok := g.(game.Tiered)
 	if ok {
 		t.MaxPlies = max(a.Tiers(), 1)
 	}

@@ -84,7 +84,7 @@ func solved(t *testing.T) (dir string, g *connectn.Rules) {
 
 // rewrite changes a stored position of a tier in the table. change is called with its block and
 // slot.
-func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
+func rewrite(t *testing.T, dir string, whole game.Blockwise, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
 	g := mirror.HalfOf(whole)
 	tier := g.Tier(p)
@@ -96,7 +96,7 @@ func rewrite(t *testing.T, dir string, whole game.Tiered, p game.Position, chang
 }
 
 // rewritePlain is rewrite, with a file that is not compact, as earlier versions wrote all files.
-func rewritePlain(t *testing.T, dir string, whole game.Tiered, p game.Position, change func(b *block.Block, slot int)) {
+func rewritePlain(t *testing.T, dir string, whole game.Blockwise, p game.Position, change func(b *block.Block, slot int)) {
 	t.Helper()
 	g := mirror.HalfOf(whole)
 	tier, rng := g.Tier(p), p>>g.LowBits()
@@ -206,7 +206,7 @@ func TestVerifyDamage(t *testing.T) {
 		{"removed", reached, func(b *block.Block, slot int) { b.Done.Remove(slot) }, "is missing"},
 		{"unreachable", floating, func(b *block.Block, slot int) { b.Done.Add(slot); b.Val[slot] = 2 }, "cannot be reached"},
 	} {
-		for form, rewrite := range map[string]func(*testing.T, string, game.Tiered, game.Position, func(*block.Block, int)){"compact": rewrite, "plain": rewritePlain} {
+		for form, rewrite := range map[string]func(*testing.T, string, game.Blockwise, game.Position, func(*block.Block, int)){"compact": rewrite, "plain": rewritePlain} {
 			t.Run(test.name+", "+form, func(t *testing.T) {
 				dir, g := solved(t)
 				p := parse(t, g, test.board)
@@ -562,7 +562,7 @@ func TestLookupUnreached(t *testing.T) {
 	rules := must.Get(connectn.New(3, 3, 3))(t)
 	quick := must.Get(quickcross.New(3, 2, 2))(t)
 	unreached := parse(t, rules, "OO.XXXO..") // X has won, and O has moved after that
-	for name, g := range map[string]game.Game{"blocks": rules, "layers": struct{ game.Layered }{rules}, "without tiers": quick} {
+	for name, g := range map[string]game.Game{"blocks": rules, "layers": struct{ game.Tiered }{rules}, "without tiers": quick} {
 		tab := solvedgames.Table(t, g)
 		want, not := gametest.Search(g), 0
 		for p := range game.Position(1) << g.KeyBits() {

@@ -24,11 +24,11 @@ func canonicalOnly(g game.Game, values map[game.Position]game.Value) map[game.Po
 	return stored
 }
 
-// layeredGames returns random games with tiers, inner moves and images, graphs without tiers, and listGames.
-func layeredGames(t *testing.T) (games []game.Game) {
+// tieredGames returns random games with tiers, inner moves and images, graphs without tiers, and listGames.
+func tieredGames(t *testing.T) (games []game.Game) {
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		g := testgames.RandomLayered(r, testgames.RandomOptions(r))
+		g := testgames.RandomTiered(r, testgames.RandomOptions(r))
 		games = append(games, g, g.Backward())
 		graph := testgames.RandomGraph(r, 2+r.IntN(40))
 		games = append(games, graph, struct{ game.Game }{graph}, batched{graph, false})
@@ -41,7 +41,7 @@ func layeredGames(t *testing.T) (games []game.Game) {
 
 // TestImages checks look-ups, predecessors, scans and statistics of positions and their images.
 func TestImages(t *testing.T) {
-	for i, g := range layeredGames(t) {
+	for i, g := range tieredGames(t) {
 		stored := canonicalOnly(g, testgames.Stored(g))
 		withImages := func(of map[game.Position]game.Value) map[game.Position]game.Value {
 			all := make(map[game.Position]game.Value)
@@ -141,7 +141,7 @@ func TestUnreachableCycle(t *testing.T) {
 // TestRulesLayers checks that a correct table passes, and that each wrong, extra or missing position is found, at the
 // position itself or at one that leads to it or to an image of it.
 func TestRulesLayers(t *testing.T) {
-	for i, g := range layeredGames(t) {
+	for i, g := range tieredGames(t) {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
 		right := canonicalOnly(g, testgames.Stored(g))
 		verify := func() error {

@@ -76,14 +76,14 @@ func verifyLayers(t *testing.T, m memory, g game.Game, interval int) (positions 
 }
 
 // listGames returns small games for which only the rules are known.
-func listGames(t *testing.T) []game.Layered {
+func listGames(t *testing.T) []game.Tiered {
 	t.Helper()
-	var games []game.Layered
+	var games []game.Tiered
 	for _, spec := range []string{
 		"mnk width=3 height=2 connect=2", "mancala pits=1 stones=3", "mancala pits=2 stones=1", "connectn width=3 height=3 connect=2",
 	} {
 		g := must.Get(all.Kinds().Parse(spec))(t)
-		games = append(games, struct{ game.Layered }{g.(game.Layered)}) // hides all extensions except Acyclic
+		games = append(games, struct{ game.Tiered }{g.(game.Tiered)}) // hides all extensions except Acyclic
 	}
 	r := rand.New(rand.NewPCG(3, 1))
 	for range 20 {
@@ -134,9 +134,9 @@ func TestManyTiers(t *testing.T) {
 }
 
 // ticTacToe returns a game without images whose tiers have several cells, and therefore several intervals.
-func ticTacToe(t *testing.T) game.Layered {
+func ticTacToe(t *testing.T) game.Tiered {
 	t.Helper()
-	return struct{ game.Layered }{must.Get(mnk.New(3, 3, 3))(t)}
+	return struct{ game.Tiered }{must.Get(mnk.New(3, 3, 3))(t)}
 }
 
 // TestVerifyLayersRows checks that rows that no solver writes are found, even if their values
@@ -314,7 +314,7 @@ func TestLayersLookupSealed(t *testing.T) {
 // TestLayersStats checks that statistics use the game's words if its players are not X and O.
 func TestLayersStats(t *testing.T) {
 	parsed := must.Get(all.Kinds().Parse("mancala pits=2 stones=1"))(t)
-	g := parsed.(game.Layered)
+	g := parsed.(game.Tiered)
 	right := gametest.Search(g)
 	tab := must.Get(OpenFS(tableOf(t, g, rowsOf(g, right)), ".", all.Kinds().Parse))(t)
 	defer tab.Close()

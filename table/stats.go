@@ -133,7 +133,7 @@ func (t *Table) stats(images []Counts) (Stats, error) {
 	values := t.g.Values()
 	s := Stats{Game: t.g.Spec(), Value: values.Text(v), Bytes: t.bytes, value: v, draws: !game.IsAcyclic(t.g), values: values, title: game.TitleOf(t.g)}
 	_, symmetric := t.g.(game.Symmetric)
-	_, tiers := t.g.(game.Layered)
+	_, tiers := t.g.(game.Tiered)
 	s.folded, s.noTiers = symmetric && images == nil, !tiers
 	for tier := range t.Tiers() + 1 {
 		counts, err := t.Counts(tier)

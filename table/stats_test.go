@@ -80,7 +80,7 @@ func TestNoValue(t *testing.T) {
 }
 
 // writeTier writes a tier of one position.
-func writeTier(t *testing.T, g game.Tiered, name string, p game.Position, v game.Value) {
+func writeTier(t *testing.T, g game.Blockwise, name string, p game.Position, v game.Value) {
 	t.Helper()
 	var b block.Block
 	rng, tier := p>>g.LowBits(), g.Tier(p)

@@ -320,7 +320,7 @@ func newFault(g game.Game, p game.Position, reason string) error {
 	f := &Fault{Tier: -1, Position: p, Reason: reason, key: game.Key(g, p)}
 	if g.Check(p) == nil {
 		f.Board = string(g.AppendText(nil, p))
-		if a, ok := g.(game.Layered); ok {
+		if a, ok := g.(game.Tiered); ok {
 			f.Tier = a.Tier(p)
 		}
 	}

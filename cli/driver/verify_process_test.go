@@ -26,7 +26,7 @@ import (
 )
 
 // changeTier rewrites a tier of a table: change may modify each of its blocks. The checksums are right.
-func changeTier(t *testing.T, dir string, whole game.Tiered, tier int, change func(*block.Block)) {
+func changeTier(t *testing.T, dir string, whole game.Blockwise, tier int, change func(*block.Block)) {
 	t.Helper()
 	g := mirror.HalfOf(whole)
 	name := filepath.Join(dir, table.TierFile(tier))

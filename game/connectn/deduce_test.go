@@ -32,8 +32,8 @@ func TestDeduce(t *testing.T) {
 
 func testDeduce(t *testing.T, g *Rules) {
 	slots := 0
-	for _, of := range []game.Tiered{g, mirror.HalfOf(g)} {
-		deduce, half := game.DeducerOf(of), of != game.Tiered(g)
+	for _, of := range []game.Blockwise{g, mirror.HalfOf(g)} {
+		deduce, half := game.DeducerOf(of), of != game.Blockwise(g)
 		var d block.Deduced
 		for tier := range g.Tiers() + 1 {
 			for rng := range uint64(1) << (g.KeyBits() - g.LowBits()) {
@@ -89,14 +89,14 @@ func TestDeduceParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	for _, board := range [][3]int{{5, 5, 4}, {5, 5, 3}, {6, 6, 4}, {7, 6, 4}} {
 		g := mustNew(t, board[0], board[1], board[2])
-		for _, of := range []game.Tiered{g, mirror.HalfOf(g)} {
+		for _, of := range []game.Blockwise{g, mirror.HalfOf(g)} {
 			testDeduceParts(t, r, g, of)
 		}
 	}
 }
 
-func testDeduceParts(t *testing.T, r *rand.Rand, g *Rules, of game.Tiered) {
-	deduce, half := game.DeducerOf(of), of != game.Tiered(g)
+func testDeduceParts(t *testing.T, r *rand.Rand, g *Rules, of game.Blockwise) {
+	deduce, half := game.DeducerOf(of), of != game.Blockwise(g)
 	var once, parts block.Deduced // the sets of parts have contents before the first call
 	const segment = 64            // words of a segment of a compact block
 	long, found := 0, [4]int{}    // longer ranges, and slots by the set that has them

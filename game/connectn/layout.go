@@ -66,7 +66,7 @@ type space struct {
 	halves []atomic.Pointer[halfSets]
 
 	movesOnce [2]sync.Once
-	moves     [2][]uint32 // by player to move: see game.Tiered.Within
+	moves     [2][]uint32 // by player to move: see game.Blockwise.Within
 
 	lines       [2]lineSets // by player
 	drops       [2]dropSets

@@ -14,9 +14,9 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-var _ game.Tiered = (*Rules)(nil)
+var _ game.Blockwise = (*Rules)(nil)
 
-// The contract of game.Tiered, on boards of various shapes.
+// The contract of game.Blockwise, on boards of various shapes.
 func TestContract(t *testing.T) {
 	for _, b := range [][3]int{
 		{2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {5, 2, 3}, {1, 8, 4}, {8, 1, 3},
@@ -50,7 +50,7 @@ func TestBlocksHoldEveryPosition(t *testing.T) {
 			}
 			for _, p := range want {
 				if g.Primitive(p) == 0 {
-					gametest.CheckTiered(t, g, p)
+					gametest.CheckBlockwise(t, g, p)
 				}
 			}
 			if g.Slots(tier) != float64(len(want)) {
@@ -100,7 +100,7 @@ func TestSlotsAndBorder(t *testing.T) {
 }
 
 // checkBorders checks Slots and Border of a tier against its ranges, and the number of slots before each.
-func checkBorders(t *testing.T, g game.Tiered, tier int, list []uint64, sums []float64) {
+func checkBorders(t *testing.T, g game.Blockwise, tier int, list []uint64, sums []float64) {
 	t.Helper()
 	if got, want := g.Slots(tier), sums[len(list)]; got != want {
 		t.Errorf("%T %s, tier %d: Slots is %v, want %v", g, g.Spec(), tier, got, want)

@@ -27,7 +27,7 @@ const (
 	looks      = 4 // positions per game that are used to check a game.Searched
 )
 
-// Contract checks the contract of game.Game, and of game.Layered, Tiered, Halved, Symmetric, Reversible, Decider, Expander
+// Contract checks the contract of game.Game, and of game.Tiered, Blockwise, Halved, Symmetric, Reversible, Decider, Expander
 // or Searched if g implements them. It uses the positions of random games, random keys, and random texts,
 // which may be invalid. The game may have any size. The bounds of a Searched game after more than a few plies are
 // checked by CheckSearched.
@@ -41,7 +41,7 @@ func Contract(t testing.TB, g game.Game) {
 		for _, p := range walk {
 			c.checkPosition(p)
 			c.checkText(r, p)
-			if g, ok := g.(game.Tiered); ok && c.solvable {
+			if g, ok := g.(game.Blockwise); ok && c.solvable {
 				c.checkFinish(g, p)
 				c.checkDeduced(g, p)
 			}
@@ -165,11 +165,11 @@ func (c contract) checkPosition(p game.Position) {
 	c.checkCanonical(p)
 	c.checkPicture(p, g.Picture(p))
 	switch g := g.(type) {
-	case game.Tiered:
+	case game.Blockwise:
 		if !c.solvable {
 			break
 		}
-		CheckTiered(c.TB, g, p)
+		CheckBlockwise(c.TB, g, p)
 		if g, ok := g.(game.Halved); ok {
 			CheckHalved(c.TB, g, p)
 		}

@@ -46,7 +46,7 @@ func failureOf(t *testing.T, check func(testing.TB)) string {
 	return l.failure
 }
 
-// A good game is a game.Layered that satisfies the contract: its texts do not begin with
+// A good game is a game.Tiered that satisfies the contract: its texts do not begin with
 // moves.
 type good struct{ *testgames.Acyclic }
 

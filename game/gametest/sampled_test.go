@@ -14,28 +14,28 @@ import (
 // A badSampled is a game.Sampled that breaks the contract.
 type badSampled struct {
 	game.Sampled
-	game.Layered
+	game.Tiered
 	boards func(tier int) float64
 	spoil  func(s *game.Sample)
 }
 
 func (b badSampled) AppendText(dst []byte, p game.Position) []byte {
-	return b.Layered.AppendText(dst, p)
+	return b.Tiered.AppendText(dst, p)
 }
-func (b badSampled) Check(p game.Position) error              { return b.Layered.Check(p) }
-func (b badSampled) Info() game.Info                          { return b.Layered.Info() }
-func (b badSampled) KeyBits() uint                            { return b.Layered.KeyBits() }
-func (b badSampled) Parse(text string) (game.Position, error) { return b.Layered.Parse(text) }
-func (b badSampled) Picture(p game.Position) game.Picture     { return b.Layered.Picture(p) }
-func (b badSampled) Primitive(p game.Position) game.Value     { return b.Layered.Primitive(p) }
-func (b badSampled) Spec() string                             { return b.Layered.Spec() }
-func (b badSampled) Start() game.Position                     { return b.Layered.Start() }
-func (b badSampled) ToMove(p game.Position) game.Player       { return b.Layered.ToMove(p) }
-func (b badSampled) Values() game.Values                      { return b.Layered.Values() }
+func (b badSampled) Check(p game.Position) error              { return b.Tiered.Check(p) }
+func (b badSampled) Info() game.Info                          { return b.Tiered.Info() }
+func (b badSampled) KeyBits() uint                            { return b.Tiered.KeyBits() }
+func (b badSampled) Parse(text string) (game.Position, error) { return b.Tiered.Parse(text) }
+func (b badSampled) Picture(p game.Position) game.Picture     { return b.Tiered.Picture(p) }
+func (b badSampled) Primitive(p game.Position) game.Value     { return b.Tiered.Primitive(p) }
+func (b badSampled) Spec() string                             { return b.Tiered.Spec() }
+func (b badSampled) Start() game.Position                     { return b.Tiered.Start() }
+func (b badSampled) ToMove(p game.Position) game.Player       { return b.Tiered.ToMove(p) }
+func (b badSampled) Values() game.Values                      { return b.Tiered.Values() }
 func (b badSampled) Boards(tier int) float64                  { return b.boards(tier) }
 func (b badSampled) NewSampler() game.Sampler                 { return badSampler{b.Sampled.NewSampler(), b.spoil} }
 func (b badSampled) Moves(dst []game.Move, p game.Position) []game.Move {
-	return b.Layered.Moves(dst, p)
+	return b.Tiered.Moves(dst, p)
 }
 
 type badSampler struct {

@@ -14,7 +14,7 @@ import (
 func TestSearch(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(6, seed))
-		var g game.Game = testgames.RandomLayered(r, testgames.RandomOptions(r))
+		var g game.Game = testgames.RandomTiered(r, testgames.RandomOptions(r))
 		if seed%5 == 0 {
 			g = testgames.RandomAcyclic(r, 1+r.IntN(300))
 		}

@@ -108,7 +108,7 @@ type board [maxPlaces]uint16
 // New returns the rules. The keys must fit into 64 bits, and the last tier must not exceed
 // the largest remoteness. The result is a game.Searched if the board is small enough for
 // that (see fastest).
-func New(pits, stones int) (game.Layered, error) {
+func New(pits, stones int) (game.Tiered, error) {
 	switch {
 	case pits < 1 || stones < 1:
 		return nil, fmt.Errorf("mancala: pits and stones must be at least 1, found %d and %d", pits, stones)
@@ -140,7 +140,7 @@ func New(pits, stones int) (game.Layered, error) {
 // From returns the rules of a game that begins with the given board and row to move. The board
 // lists row 0's pits and goal, then row 1's, as in the course. It need not be reachable from
 // the usual initial position.
-func From(places []int, row int) (game.Layered, error) {
+func From(places []int, row int) (game.Tiered, error) {
 	pits, all := len(places)/2-1, 0
 	if pits < 1 || len(places)%2 != 0 {
 		return nil, fmt.Errorf("mancala: expected an even number of places from 4, found %d", len(places))

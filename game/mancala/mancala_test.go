@@ -13,13 +13,13 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-func mustNew(t testing.TB, pits, stones int) game.Layered {
+func mustNew(t testing.TB, pits, stones int) game.Tiered {
 	t.Helper()
 	return must.Get(New(pits, stones))(t)
 }
 
 // rulesOf returns the Rules of a game, without the support for searches.
-func rulesOf(g game.Layered) *Rules {
+func rulesOf(g game.Tiered) *Rules {
 	if s, ok := g.(*Searched); ok {
 		return s.Rules
 	}
@@ -149,7 +149,7 @@ func againstOracle(t *testing.T, k known) {
 }
 
 // seenBy returns a position in the form of the oracle, from the view of the player to move.
-func seenBy(g game.Layered, p game.Position) string {
+func seenBy(g game.Tiered, p game.Position) string {
 	r := rulesOf(g)
 	var b board
 	r.read(&b, p)

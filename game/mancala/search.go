@@ -49,7 +49,7 @@ type built struct {
 }
 
 // fastest returns a Searched if the board is small enough, and r otherwise.
-func (r *Rules) fastest() game.Layered {
+func (r *Rules) fastest() game.Tiered {
 	if r.pits > maxFastPits || r.all > maxFastStones {
 		return r
 	}

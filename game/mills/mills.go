@@ -79,7 +79,7 @@ type rules struct {
 }
 
 // New returns the rules for 3, 5, 6, 7 or 9 pieces of each player.
-func New(men int) (game.Layered, error) {
+func New(men int) (game.Tiered, error) {
 	v, ok := variants[men]
 	if !ok {
 		return nil, fmt.Errorf("mills: men must be 3, 5, 6, 7 or 9, found %d", men)

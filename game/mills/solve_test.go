@@ -31,7 +31,7 @@ func published(t *testing.T, men int, want figures) {
 }
 
 // solve solves a game without ties by its canonical positions, from the ends backward.
-func solve(g game.Layered) (f figures) {
+func solve(g game.Tiered) (f figures) {
 	s := g.(game.Symmetric)
 	start := s.Canonical(g.Start())
 	positions, numbers := []game.Position{start}, map[game.Position]int32{start: 0}

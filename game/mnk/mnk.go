@@ -49,7 +49,7 @@ type rules struct {
 
 // New returns the rules for a board of at most 32 squares and 26 columns. Connect is at
 // most the length of the longer side.
-func New(width, height, connect int) (game.Layered, error) {
+func New(width, height, connect int) (game.Tiered, error) {
 	switch {
 	case width < 1 || height < 1 || connect < 1:
 		return nil, fmt.Errorf("mnk: width, height and connect must be at least 1, found %d, %d and %d", width, height, connect)

@@ -12,7 +12,7 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
-func mustNew(t testing.TB, width, height, connect int) game.Layered {
+func mustNew(t testing.TB, width, height, connect int) game.Tiered {
 	t.Helper()
 	g, err := New(width, height, connect)
 	if err != nil {

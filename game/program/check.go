@@ -61,7 +61,7 @@ func checkPosition(g game.Game, p game.Position, moves []game.Move) error {
 		return fmt.Errorf("its text %q is read as position %d", text, read)
 	}
 	g.Picture(p) // ends the command if it is wrong
-	a, tiers := g.(game.Layered)
+	a, tiers := g.(game.Tiered)
 	later := map[bool]string{true: "the same or a later one", false: "a later one"}
 	for _, m := range moves {
 		if err := g.Check(m.To); err != nil {

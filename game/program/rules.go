@@ -38,7 +38,7 @@ var _ game.Batched = (*rules)(nil)
 // A tiered is rules with tiers.
 type tiered struct{ *rules }
 
-var _ game.Layered = (*tiered)(nil)
+var _ game.Tiered = (*tiered)(nil)
 
 func (g *tiered) Tiers() int                        { return g.tiers }
 func (g *tiered) Tier(p game.Position) int          { return g.tier(p) }

@@ -70,14 +70,14 @@ type push struct {
 }
 
 var (
-	_ game.Layered   = (*rules)(nil)
+	_ game.Tiered    = (*rules)(nil)
 	_ game.Symmetric = (*rules)(nil)
 	_ game.Arranger  = (*rules)(nil)
 	_ game.Evaluator = (*rules)(nil)
 )
 
 // New returns the rules, for boards of 3 to 5 rows.
-func New(size int) (game.Layered, error) {
+func New(size int) (game.Tiered, error) {
 	if size < minSize || size > maxSize {
 		return nil, fmt.Errorf("quixo: size must be %d to %d, found %d", minSize, maxSize, size)
 	}

@@ -67,13 +67,13 @@ type rules struct {
 }
 
 var (
-	_ game.Layered   = (*rules)(nil)
+	_ game.Tiered    = (*rules)(nil)
 	_ game.Symmetric = (*rules)(nil)
 	_ game.Arranger  = (*rules)(nil)
 )
 
 // New returns the rules of a variant: 0 is standard, 1 advanced.
-func New(number int) (game.Layered, error) {
+func New(number int) (game.Tiered, error) {
 	if number < 0 || number >= len(variant.Words) {
 		return nil, fmt.Errorf("teeko: variant must be 0 or 1, found %d", number)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // longGame has one tier more than the largest remoteness of a value.
-type longGame struct{ game.Tiered }
+type longGame struct{ game.Blockwise }
 
 func (longGame) Tiers() int { return game.MaxByteRemoteness + 1 }
 

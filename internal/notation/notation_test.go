@@ -107,7 +107,7 @@ func FuzzParsePosition(f *testing.F) {
 func TestMeaning(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 100 {
-		g := testgames.RandomLayered(r, testgames.RandomOptions(r))
+		g := testgames.RandomTiered(r, testgames.RandomOptions(r))
 		want := "draw: play never ends"
 		switch {
 		case game.IsAcyclic(g):
@@ -129,7 +129,7 @@ func (puzzle) Values() game.Values { return game.Values{Puzzle: true} }
 // TestNoValue checks what is said of numbers that no position of a game has as its value.
 func TestNoValue(t *testing.T) {
 	byBlocks := must.Get(connectn.New(2, 2, 2))(t)
-	byLayers := struct{ game.Layered }{byBlocks}
+	byLayers := struct{ game.Tiered }{byBlocks}
 	for _, test := range []struct {
 		g    game.Game
 		v    game.Value

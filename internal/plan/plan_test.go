@@ -21,7 +21,7 @@ import (
 )
 
 // recorded returns the counts of a board that was solved, from testdata.
-func recorded(t testing.TB, name string, width, height, connect int) (game.Tiered, *count.Counts) {
+func recorded(t testing.TB, name string, width, height, connect int) (game.Blockwise, *count.Counts) {
 	t.Helper()
 	text := must.Get(os.ReadFile(filepath.Join("testdata", name+".txt")))(t)
 	g := must.Get(connectn.New(width, height, connect))(t)

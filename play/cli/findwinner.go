@@ -135,7 +135,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 		s, err := searcherOf(c, g)
 		return searchFinder(s, book.Embedded(g), search.Limit{Depth: c.Int("depth"), Time: c.Duration("time")}), err
 	}
-	a, ok := g.(game.Layered)
+	a, ok := g.(game.Tiered)
 	if !ok || !game.IsAcyclic(g) {
 		return nil, command.Usagef("--by %s: %s has cycles, so the search would not terminate", by, g.Spec())
 	}
@@ -154,7 +154,7 @@ func finderOf(c *cli.Context, g game.Game) (finder, error) {
 }
 
 // memoFinder returns the hand-out's search, with or without its table.
-func memoFinder(g game.Layered, o memo.Options) (finder, error) {
+func memoFinder(g game.Tiered, o memo.Options) (finder, error) {
 	s, err := memo.New(g, o)
 	if err != nil {
 		return nil, command.Usagef("%w", err)

@@ -172,7 +172,7 @@ func mancalaAnswer(c *cli.Context) error {
 }
 
 // moveOf returns a player's first move in a game.
-func moveOf(ctx context.Context, name string, o cse150.Options, g game.Layered) (string, error) {
+func moveOf(ctx context.Context, name string, o cse150.Options, g game.Tiered) (string, error) {
 	p, err := cse150.New(name, g, o)
 	if err != nil {
 		return "", err

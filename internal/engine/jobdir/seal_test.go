@@ -28,7 +28,7 @@ func (unclosed) Close() error { return errFull }
 // TestFull checks that a part that cannot be closed is an error, and that there are no seals of a directory that cannot be
 // listed.
 func TestFull(t *testing.T) {
-	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
+	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Blockwise)
 	if err := blocks.NewWriter(unclosed{}, g, 0).Finish(nil); !errors.Is(err, errFull) {
 		t.Errorf("error %v", err)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
-// Of returns the method of a game: by blocks if the game is Tiered, otherwise by layers.
+// Of returns the method of a game: by blocks if the game is Blockwise, otherwise by layers.
 func Of(g game.Game) runner.Method {
-	if g, ok := g.(game.Tiered); ok {
+	if g, ok := g.(game.Blockwise); ok {
 		return blocks.New(g)
 	}
 	return layers.New(g)
@@ -21,7 +21,7 @@ func Of(g game.Game) runner.Method {
 
 // OpenTable opens the table of a game.
 func OpenTable(g game.Game, files stored.Files) (t Table, err error) {
-	if g, ok := g.(game.Tiered); ok {
+	if g, ok := g.(game.Blockwise); ok {
 		b, err := blocks.OpenTable(g, files)
 		if err != nil {
 			return t, err

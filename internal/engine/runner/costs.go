@@ -20,7 +20,7 @@ type Tier struct {
 	// Far is the number of moves that lead beyond the next tier.
 	Far float64 `json:"far,omitempty"`
 	// Cells is the number of ranges that contain positions of the tier, and Slots the number
-	// of bits of their bitmaps (game.Tiered). Like Positions, they are exact, estimated, or
+	// of bits of their bitmaps (game.Blockwise). Like Positions, they are exact, estimated, or
 	// bounds; they are 0 in a game without ranges.
 	Slots float64 `json:"slots"`
 	Cells float64 `json:"cells"`

@@ -47,7 +47,6 @@ type Method interface {
 	// WriteTable is Job.WriteTable, for the parts of the output.
 	WriteTable(ctx context.Context, j *Job, parts []jobdir.File) error
 
-
 	// Needs returns the needs of a run for its manifest.
 	Needs() []string
 	// Whole reports whether the parts in a sealed directory have all positions of their tier, not only those that the table

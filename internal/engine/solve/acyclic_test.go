@@ -28,7 +28,7 @@ import (
 )
 
 // rulesOnly hides that a game has blocks.
-type rulesOnly struct{ game.Layered }
+type rulesOnly struct{ game.Tiered }
 
 // batched is a game that is game.Batched, and counts how often it is asked for each position.
 type batched struct {
@@ -139,28 +139,28 @@ func flip(t *testing.T, name string, at int) {
 // masked is a game whose keys use all 64 bits: a key is that of the embedded game, with the
 // bits of a mask flipped.
 type masked struct {
-	game.Layered
+	game.Tiered
 	mask game.Position
 }
 
 func (g masked) KeyBits() uint                        { return 64 }
-func (g masked) Start() game.Position                 { return g.Layered.Start() ^ g.mask }
-func (g masked) Tier(p game.Position) int             { return g.Layered.Tier(p ^ g.mask) }
-func (g masked) Check(p game.Position) error          { return g.Layered.Check(p ^ g.mask) }
-func (g masked) Primitive(p game.Position) game.Value { return g.Layered.Primitive(p ^ g.mask) }
-func (g masked) ToMove(p game.Position) game.Player   { return g.Layered.ToMove(p ^ g.mask) }
-func (g masked) Picture(p game.Position) game.Picture { return g.Layered.Picture(p ^ g.mask) }
+func (g masked) Start() game.Position                 { return g.Tiered.Start() ^ g.mask }
+func (g masked) Tier(p game.Position) int             { return g.Tiered.Tier(p ^ g.mask) }
+func (g masked) Check(p game.Position) error          { return g.Tiered.Check(p ^ g.mask) }
+func (g masked) Primitive(p game.Position) game.Value { return g.Tiered.Primitive(p ^ g.mask) }
+func (g masked) ToMove(p game.Position) game.Player   { return g.Tiered.ToMove(p ^ g.mask) }
+func (g masked) Picture(p game.Position) game.Picture { return g.Tiered.Picture(p ^ g.mask) }
 func (g masked) Parse(s string) (game.Position, error) {
-	p, err := g.Layered.Parse(s)
+	p, err := g.Tiered.Parse(s)
 	return p ^ g.mask, err
 }
 func (g masked) AppendText(b []byte, p game.Position) []byte {
-	return g.Layered.AppendText(b, p^g.mask)
+	return g.Tiered.AppendText(b, p^g.mask)
 }
 
 func (g masked) Moves(dst []game.Move, p game.Position) []game.Move {
 	n := len(dst)
-	dst = g.Layered.Moves(dst, p^g.mask)
+	dst = g.Tiered.Moves(dst, p^g.mask)
 	for i := range dst[n:] {
 		dst[n+i].To ^= g.mask
 	}

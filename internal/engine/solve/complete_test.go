@@ -53,7 +53,7 @@ func TestOpenPositions(t *testing.T) {
 		if err != nil {
 			return runner.Stats{}, err
 		}
-		g := job.Method.Game().(game.Tiered)
+		g := job.Method.Game().(game.Blockwise)
 		w := blocks.NewWriter(file, g, job.Tier)
 		return runner.Stats{Counts: step.Counts{Records: 1}}, w.Finish(w.Add(blocks.Start(g)))
 	}}
@@ -172,7 +172,7 @@ func TestTableUnsealedFirst(t *testing.T) {
 
 // TestNoStart checks that a table without the initial position is an error, not a result.
 func TestNoStart(t *testing.T) {
-	g := game.Tiered(rules(t, 3, 3, 3))
+	g := game.Blockwise(rules(t, 3, 3, 3))
 	dir, _ := solved(t, g, nil)
 	name := filepath.Join(dir, table.TierFile(0))
 	file := must.Get(os.Create(name))(t)

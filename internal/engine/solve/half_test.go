@@ -106,7 +106,7 @@ func compareHalf(t *testing.T, board [3]int) {
 // positions give.
 func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p game.Position) {
 	t.Helper()
-	g := tab.Game().(game.Tiered)
+	g := tab.Game().(game.Blockwise)
 	var want []game.Position
 	for _, q := range all {
 		if g.Tier(q) == g.Tier(p)-1 && slices.ContainsFunc(g.Moves(nil, q), func(m game.Move) bool { return m.To == p }) {

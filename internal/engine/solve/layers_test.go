@@ -29,16 +29,16 @@ func TestLongLayers(t *testing.T) {
 
 // Games with more extensions.
 type (
-	batchedLayered    struct{ *testgames.Layered }
-	batchedBackward   struct{ *testgames.LayeredBackward }
-	expandingLayered  struct{ *testgames.Layered }
-	expandingBackward struct{ *testgames.LayeredBackward }
+	batchedTiered     struct{ *testgames.Tiered }
+	batchedBackward   struct{ *testgames.TieredBackward }
+	expandingTiered   struct{ *testgames.Tiered }
+	expandingBackward struct{ *testgames.TieredBackward }
 )
 
-func (g batchedLayered) Batch([]game.Position) (game.Game, error)  { return g.Layered, nil }
-func (g batchedBackward) Batch([]game.Position) (game.Game, error) { return g.LayeredBackward, nil }
+func (g batchedTiered) Batch([]game.Position) (game.Game, error)   { return g.Tiered, nil }
+func (g batchedBackward) Batch([]game.Position) (game.Game, error) { return g.TieredBackward, nil }
 
-func (g expandingLayered) Successors(dst []game.Successor, p game.Position) []game.Successor {
+func (g expandingTiered) Successors(dst []game.Successor, p game.Position) []game.Successor {
 	for _, m := range g.Moves(nil, p) {
 		to := g.Canonical(m.To)
 		dst = append(dst, game.Successor{Position: to, Known: g.Known(to)})
@@ -47,37 +47,37 @@ func (g expandingLayered) Successors(dst []game.Successor, p game.Position) []ga
 }
 
 func (g expandingBackward) Successors(dst []game.Successor, p game.Position) []game.Successor {
-	return expandingLayered{g.Layered}.Successors(dst, p)
+	return expandingTiered{g.Tiered}.Successors(dst, p)
 }
 
-// A mirroredLayered is a game whose positions have at most two images, by a mirror: all of them are stored.
-type mirroredLayered struct {
-	game.Layered
-	images *testgames.Layered
+// A mirroredTiered is a game whose positions have at most two images, by a mirror: all of them are stored.
+type mirroredTiered struct {
+	game.Tiered
+	images *testgames.Tiered
 }
 
-func (g mirroredLayered) Mirror(p game.Position) game.Position {
+func (g mirroredTiered) Mirror(p game.Position) game.Position {
 	images := g.images.Images(nil, p)
 	return images[len(images)-1-slices.Index(images, p)]
 }
 
 // isMirrored reports whether no position of a game has more than two images.
-func isMirrored(g *testgames.Layered) bool {
+func isMirrored(g *testgames.Tiered) bool {
 	return !slices.ContainsFunc(g.Positions(), func(p game.Position) bool { return len(g.Images(nil, p)) > 2 })
 }
 
 func solveLayers(t *testing.T, first, end uint64) {
 	for seed := first; seed < end; seed++ {
 		r := rand.New(rand.NewPCG(seed, 1))
-		graph := testgames.RandomLayered(r, testgames.RandomOptions(r))
+		graph := testgames.RandomTiered(r, testgames.RandomOptions(r))
 		games := []game.Game{graph, graph.Backward()}
 		switch r.IntN(4) {
 		case 0:
-			games[0] = batchedLayered{graph}
+			games[0] = batchedTiered{graph}
 		case 1:
 			games[1] = batchedBackward{graph.Backward()}
 		case 2:
-			games[0] = expandingLayered{graph}
+			games[0] = expandingTiered{graph}
 		case 3:
 			games[1] = expandingBackward{graph.Backward()}
 		}
@@ -85,7 +85,7 @@ func solveLayers(t *testing.T, first, end uint64) {
 			games = append(games, struct{ game.Symmetric }{graph})
 		}
 		if isMirrored(graph) {
-			games = append(games, mirroredLayered{graph, graph})
+			games = append(games, mirroredTiered{graph, graph})
 		}
 		for i, g := range games {
 			o := options()
@@ -112,7 +112,7 @@ func TestLeastMemory(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 4))
 		o := testgames.RandomOptions(r)
 		o.Positions, o.Long = 600, false
-		g := testgames.RandomLayered(r, o)
+		g := testgames.RandomTiered(r, o)
 		dir, _ := solved(t, g, func(o *solve.Options) {
 			o.Final, o.Runner = solve.FinalNo, &inline.Runner{Memory: method.Of(g).LeastInline(-1, false)}
 		})

@@ -19,7 +19,7 @@ import (
 
 // A longGame is a game with the given number of tiers.
 type longGame struct {
-	game.Tiered
+	game.Blockwise
 	tiers int
 }
 

@@ -35,8 +35,8 @@ func quickCross(t *testing.T, w, h, connect int) game.Game {
 }
 
 // loopGame returns a game with wins, losses, ties and draws. Three of its four tiers have inner moves.
-func loopGame() *testgames.Layered {
-	return testgames.RandomLayered(rand.New(rand.NewPCG(2895, 2)), testgames.LayeredOptions{Positions: 60, OfMover: true})
+func loopGame() *testgames.Tiered {
+	return testgames.RandomTiered(rand.New(rand.NewPCG(2895, 2)), testgames.TieredOptions{Positions: 60, OfMover: true})
 }
 
 // loopGames are games with inner moves: with stored edges, with predecessors that the game computes, and with one tier.
@@ -392,7 +392,7 @@ func TestNearestOutside(t *testing.T) {
 			End:  map[game.Position]game.Result{4: end, 9: end},
 			Size: 10,
 		}
-		for _, g := range []game.Game{tieredGraph{graph}, struct{ game.Layered }{tieredGraph{graph}}} {
+		for _, g := range []game.Game{tieredGraph{graph}, struct{ game.Tiered }{tieredGraph{graph}}} {
 			dir, _ := solved(t, g, nil)
 			equalWorth(t, g, valuesIn(t, g, dir), graph.Worth())
 		}

@@ -28,7 +28,7 @@ func powerGames(t *testing.T) map[string]game.Game {
 }
 
 // ticTacToe returns a small game with only rules.
-func ticTacToe(t *testing.T) game.Layered {
+func ticTacToe(t *testing.T) game.Tiered {
 	t.Helper()
 	return must.Get(mnk.New(3, 2, 2))(t)
 }

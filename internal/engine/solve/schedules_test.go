@@ -381,7 +381,7 @@ func listGame(t *testing.T) game.Game {
 
 // passGame returns a small game with stored edges, passes in two tiers, and ties.
 func passGame() game.Game {
-	return struct{ game.Layered }{tieredGraph{testgames.Graph{
+	return struct{ game.Tiered }{tieredGraph{testgames.Graph{
 		Next: map[game.Position][]game.Position{0: {1, 2}, 1: {0, 3}, 2: {3, 4}, 3: {2}},
 		End:  map[game.Position]game.Result{4: game.Ties},
 		Size: 5,

@@ -16,13 +16,13 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// TestValues solves a Tiered game with each kind of values, by blocks and by lists, and
+// TestValues solves a Blockwise game with each kind of values, by blocks and by lists, and
 // compares every position with a plain search. The four solutions differ.
 func TestValues(t *testing.T) {
 	seen := make(map[string]game.Values)
 	for _, values := range testgames.AllValues() {
 		for _, size := range [][3]int{{3, 3, 3}, {4, 3, 3}} {
-			g := testgames.Reread{Tiered: rules(t, size[0], size[1], size[2]), Reading: values}
+			g := testgames.Reread{Blockwise: rules(t, size[0], size[1], size[2]), Reading: values}
 			var want strings.Builder
 			found := gametest.Search(g)
 			for _, p := range slices.Sorted(maps.Keys(found)) {

@@ -210,7 +210,7 @@ func TestNeverHit(t *testing.T) {
 	g := solved.Game(t, "connectn width=7 height=6 connect=2")
 	c := of(t, g, Options{Exact: 1000, Draws: 20_000})
 	last := c.Tiers[42]
-	if last.Positions != 0 || last.Low != 0 || last.High <= 0 || last.High > g.(game.Tiered).Slots(42) || last.Exact() {
+	if last.Positions != 0 || last.Low != 0 || last.High <= 0 || last.High > g.(game.Blockwise).Slots(42) || last.Exact() {
 		t.Errorf("the last tier: %+v", last)
 	}
 	if !strings.Contains(c.Note, " without a hit, of which only the upper bound is known") {

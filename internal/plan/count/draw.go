@@ -27,7 +27,7 @@ type stratum struct {
 	open, won    sums
 	moves, both  sums    // both: Open plus Won of a sample
 	images       float64 // of Open and Won, also before positions count as their canonical ones
-	// For game.Tiered: estimates of the ranges of the tier, and of the ranges of the next tier
+	// For game.Blockwise: estimates of the ranges of the tier, and of the ranges of the next tier
 	// in which all positions are won.
 	ranges, slots, wonRanges, wonSlots                      float64
 	storedCells, storedSlots, ends, lost, absent, wonAbsent float64 // see Tier; wonAbsent is of the next tier

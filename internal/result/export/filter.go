@@ -13,7 +13,7 @@ import (
 // game or a value byte; "" stands for all. An error begins with the name of what is wrong.
 func SelectionOf(t *table.Table, tier, remoteness, outcome string) (of table.Selection, err error) {
 	g := t.Game()
-	if _, ok := g.(game.Layered); !ok && tier != "" {
+	if _, ok := g.(game.Tiered); !ok && tier != "" {
 		return of, fmt.Errorf("tier: %s has none", g.Spec())
 	}
 	tiers, err := spanOf("tier", tier, span{0, t.Tiers()})

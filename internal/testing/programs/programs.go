@@ -27,7 +27,7 @@ import (
 // Main is the TestMain of a package. Started under the name of one of the programs, or of mapper, reducer or a step, the
 // test binary runs that. Otherwise it runs the tests; a directory with the programs is then the first in PATH.
 func Main(m *testing.M, programs map[string]func()) {
-	kinds := append(all.Kinds(), testgames.LayeredKind())
+	kinds := append(all.Kinds(), testgames.TieredKind())
 	mains := map[string]func(){"mapper": func() { stream.Mapper(kinds...) }, "reducer": func() { stream.Reducer(kinds...) }}
 	for _, name := range step.AllNames() {
 		mains[name+"_map"], mains[name+"_reduce"] = mains["mapper"], mains["reducer"]

@@ -13,7 +13,7 @@ import (
 
 // Random returns records of positions of one tier that occur in random games, sorted,
 // each position once. About half of them have a value.
-func Random(r *rand.Rand, g game.Tiered, tier, games int) []streamfmt.Record {
+func Random(r *rand.Rand, g game.Blockwise, tier, games int) []streamfmt.Record {
 	seen := map[game.Position]bool{}
 	for range games {
 		walk := gametest.Walk(r, g, tier)

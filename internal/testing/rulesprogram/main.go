@@ -61,7 +61,7 @@ func answers(_ string, words []string) error {
 // A server answers for a game.
 type server struct {
 	g       game.Game
-	layered game.Layered // nil: it has no tiers
+	tiered  game.Tiered // nil: it has no tiers
 	shift   uint
 	players bool
 	moves   []game.Move
@@ -116,8 +116,8 @@ func report(name string) error {
 func (s *server) header(kind game.Kind, args []int) {
 	bitsOf, vs := s.shift, s.g.Values()
 	extra := ""
-	if a, ok := s.g.(game.Layered); ok {
-		s.layered = a
+	if a, ok := s.g.(game.Tiered); ok {
+		s.tiered = a
 		bitsOf += uint(bits.Len(uint(a.Tiers())))
 		extra += fmt.Sprintf("tiers %d\n", a.Tiers())
 		loops := ""
@@ -146,10 +146,10 @@ func (s *server) header(kind game.Kind, args []int) {
 
 // number returns the number of a position in the protocol.
 func (s *server) number(p game.Position) uint64 {
-	if s.layered == nil {
+	if s.tiered == nil {
 		return p
 	}
-	return uint64(s.layered.Tier(p))<<s.shift | p
+	return uint64(s.tiered.Tier(p))<<s.shift | p
 }
 
 // position is the inverse of number.

@@ -83,7 +83,7 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 		}
 	}
 	g, err := all.Kinds().Parse(seal.Game)
-	if _, byBlocks := g.(game.Tiered); err != nil || byBlocks {
+	if _, byBlocks := g.(game.Blockwise); err != nil || byBlocks {
 		return err
 	}
 	tier := 0
@@ -166,7 +166,7 @@ func (r *blockReader) forget(files map[string]string) {
 }
 
 // open opens the files as a tier of a game.
-func (r *blockReader) open(g game.Tiered, number int) (err error) {
+func (r *blockReader) open(g game.Blockwise, number int) (err error) {
 	files, err := jobdir.Find(r.fsys, r.names...)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func compareTiers(got, want *blockReader) error {
 	if err != nil {
 		return err
 	}
-	g := blocks.Stored(parsed.(game.Tiered))
+	g := blocks.Stored(parsed.(game.Blockwise))
 	for _, r := range []*blockReader{got, want} {
 		if err := r.open(g, want.tier); err != nil {
 			return err

@@ -61,7 +61,7 @@ func rewrite(t *testing.T, dir string, g *mirror.Half, plain bool, change func(b
 // whose files have other bytes.
 func TestTableDifferences(t *testing.T) {
 	whole := Game(t, "connectn width=4 height=4 connect=3")
-	g := mirror.HalfOf(whole.(game.Tiered))
+	g := mirror.HalfOf(whole.(game.Blockwise))
 	want := Dir(t, whole, func(o *solve.Options) { o.Lines, o.KeepAll, o.Reducers = true, true, 3 })
 	name := filepath.Base(table.TierFile(changedTier))
 	for _, test := range []struct {

@@ -9,10 +9,10 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// An Acyclic is a game.Layered without inner moves, given by a list of positions.
+// An Acyclic is a game.Tiered without inner moves, given by a list of positions.
 type Acyclic struct{ listed }
 
-var _ game.Layered = (*Acyclic)(nil)
+var _ game.Tiered = (*Acyclic)(nil)
 
 // RandomAcyclic returns a game of n positions (n >= 1) in random tiers. It uses everything
 // that the interface allows: moves to distant tiers, several moves to the same position, the

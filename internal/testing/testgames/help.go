@@ -6,7 +6,7 @@ import "github.com/treereduce/treereduce/game"
 // evaluations are pseudo-random, but always the same for the same position.
 func Help(g game.Game, t game.Traits) game.Searched {
 	h := helped{g, t}
-	if a, ok := g.(game.Layered); ok {
+	if a, ok := g.(game.Tiered); ok {
 		return helpedAcyclic{h, a}
 	}
 	return h
@@ -60,7 +60,7 @@ func (h helped) MoveOf(p game.Position, move uint16) game.Move { return h.Moves(
 // helpedAcyclic is a helped game that is Acyclic.
 type helpedAcyclic struct {
 	helped
-	acyclic game.Layered
+	acyclic game.Tiered
 }
 
 func (h helpedAcyclic) Tiers() int               { return h.acyclic.Tiers() }

@@ -12,21 +12,21 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
-// eachLayered calls do for random games of every kind.
-func eachLayered(t *testing.T, n int, do func(o testgames.LayeredOptions, g *testgames.Layered)) {
+// eachTiered calls do for random games of every kind.
+func eachTiered(t *testing.T, n int, do func(o testgames.TieredOptions, g *testgames.Tiered)) {
 	t.Helper()
 	for seed := range uint64(n) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		o := testgames.RandomOptions(r)
-		if do(o, testgames.RandomLayered(r, o)); t.Failed() {
+		if do(o, testgames.RandomTiered(r, o)); t.Failed() {
 			t.Fatalf("seed %d, %+v", seed, o)
 		}
 	}
 }
 
-// TestRandomLayered checks that random games satisfy the contract.
-func TestRandomLayered(t *testing.T) {
-	eachLayered(t, 100, func(_ testgames.LayeredOptions, g *testgames.Layered) {
+// TestRandomTiered checks that random games satisfy the contract.
+func TestRandomTiered(t *testing.T) {
+	eachTiered(t, 100, func(_ testgames.TieredOptions, g *testgames.Tiered) {
 		gametest.Contract(t, g)
 		gametest.Contract(t, g.Backward())
 	})
@@ -34,7 +34,7 @@ func TestRandomLayered(t *testing.T) {
 
 // TestSolve checks that the images of a position have its value.
 func TestSolve(t *testing.T) {
-	eachLayered(t, 500, func(_ testgames.LayeredOptions, g *testgames.Layered) {
+	eachTiered(t, 500, func(_ testgames.TieredOptions, g *testgames.Tiered) {
 		values := testgames.Solve(g)
 		for p, v := range values {
 			for _, image := range g.Images(nil, p) {
@@ -49,7 +49,7 @@ func TestSolve(t *testing.T) {
 // TestCompare checks that Compare accepts the values of canonical positions, and finds wrong, missing and
 // superfluous ones.
 func TestCompare(t *testing.T) {
-	eachLayered(t, 50, func(_ testgames.LayeredOptions, g *testgames.Layered) {
+	eachTiered(t, 50, func(_ testgames.TieredOptions, g *testgames.Tiered) {
 		right := make(map[game.Position]game.Value)
 		for p, v := range testgames.Stored(g) {
 			right[g.Canonical(p)] = v
@@ -71,10 +71,10 @@ func TestCompare(t *testing.T) {
 	})
 }
 
-// TestLayeredKinds checks that random games have everything that they are meant to test.
-func TestLayeredKinds(t *testing.T) {
+// TestTieredKinds checks that random games have everything that they are meant to test.
+func TestTieredKinds(t *testing.T) {
 	games := make(map[string]int)
-	eachLayered(t, 1000, func(o testgames.LayeredOptions, g *testgames.Layered) {
+	eachTiered(t, 1000, func(o testgames.TieredOptions, g *testgames.Tiered) {
 		values := testgames.Solve(g)
 		has := map[string]bool{
 			"unreachable positions":         len(g.Positions()) > len(values),

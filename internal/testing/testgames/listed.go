@@ -9,7 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// listed is the part of a game.Layered that a list of positions gives.
+// listed is the part of a game.Tiered that a list of positions gives.
 type listed struct {
 	numbers
 	name      string

@@ -5,11 +5,11 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// Reread is a Tiered game with other Values, in which terminal positions of every third tier
+// Reread is a Blockwise game with other Values, in which terminal positions of every third tier
 // are ties. So there are ties with different remoteness, and it matters which of them a
 // player takes. Its Spec is that of the original game.
 type Reread struct {
-	game.Tiered
+	game.Blockwise
 	Reading game.Values
 }
 
@@ -26,7 +26,7 @@ func (g Reread) Values() game.Values { return g.Reading }
 
 // Primitive returns a tie in every third tier.
 func (g Reread) Primitive(p game.Position) game.Value {
-	if v := g.Tiered.Primitive(p); v == 0 || g.Tier(p)%3 != 0 {
+	if v := g.Blockwise.Primitive(p); v == 0 || g.Tier(p)%3 != 0 {
 		return v
 	}
 	return game.NewValue(game.Tie, 0)
@@ -34,7 +34,7 @@ func (g Reread) Primitive(p game.Position) game.Value {
 
 // Finish sets ties in every third tier.
 func (g Reread) Finish(b *block.Block) {
-	g.Tiered.Finish(b)
+	g.Blockwise.Finish(b)
 	if b.Tier%3 == 0 {
 		for slot := range b.Done.All() {
 			b.Val[slot] = byte(game.NewValue(game.Tie, 0))

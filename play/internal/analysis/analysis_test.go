@@ -179,7 +179,7 @@ func TestTrue(t *testing.T) {
 			if best := want.Moves[got.Best]; got.Known && ResultOf(g, p, best.Value) != ResultOf(g, p, want.Value) {
 				t.Errorf("%s, %q: best %s, want %s", spec, g.AppendText(nil, p), got.Moves[got.Best].Name, want.Moves[want.Best].Name)
 			}
-			if _, ok := g.(game.Layered); ok && !got.Done {
+			if _, ok := g.(game.Tiered); ok && !got.Done {
 				t.Errorf("%s, %q: it is not done", spec, g.AppendText(nil, p))
 			}
 		}
@@ -219,7 +219,7 @@ func TestReview(t *testing.T) {
 		g := solved.Game(t, spec)
 		tab := solved.Table(t, g)
 		analyzers := []*Analyzer{New(g, tab, nil, search.Options{})}
-		if _, ok := g.(game.Layered); ok { // a search without a limit ends
+		if _, ok := g.(game.Tiered); ok { // a search without a limit ends
 			analyzers = append(analyzers, New(g, nil, nil, search.Options{Memory: 4 << 20}))
 		}
 		random, mistakes := rand.New(rand.NewPCG(1, 2)), 0
@@ -281,7 +281,7 @@ func TestReviewUnknown(t *testing.T) {
 // and are those of the table; and that only the value of the position itself does at the last
 // ply, where a search finds the others.
 func TestBook(t *testing.T) {
-	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Layered)
+	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Tiered)
 	tab := solved.Table(t, g)
 	const plies = 4
 	b := testbook.New(t, g, plies)

@@ -16,7 +16,7 @@ import (
 )
 
 // made makes a book of a game.
-func made(t testing.TB, g game.Layered, plies int) *Book {
+func made(t testing.TB, g game.Tiered, plies int) *Book {
 	t.Helper()
 	return must.Get(New(g, plies, must.Get(Search(t.Context(), g, plies, searcher(t, g)))(t)))(t)
 }
@@ -27,9 +27,9 @@ func searcher(t testing.TB, g game.Game) *search.Searcher {
 }
 
 // acyclic makes one of our games without cycles.
-func acyclic(t testing.TB, spec string) game.Layered {
+func acyclic(t testing.TB, spec string) game.Tiered {
 	t.Helper()
-	return must.Get(all.Kinds().Parse(spec))(t).(game.Layered)
+	return must.Get(all.Kinds().Parse(spec))(t).(game.Tiered)
 }
 
 // TestBook checks that a book has the values of all positions up to its last ply, those of the

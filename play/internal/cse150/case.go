@@ -44,10 +44,10 @@ var (
 // empty lines are ignored. A second line that begins with State(None, …), or has None for the
 // row, stands for the initial board, as in the course's framework. The error names the line,
 // what was expected and what was found.
-func ReadCase(r io.Reader) (game.Layered, error) {
+func ReadCase(r io.Reader) (game.Tiered, error) {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, maxCaseLine)
-	var initial, start game.Layered
+	var initial, start game.Tiered
 	number := 0
 	for scanner.Scan() {
 		number++
@@ -80,7 +80,7 @@ func ReadCase(r io.Reader) (game.Layered, error) {
 }
 
 // parseInitial parses State.initial(M, N).
-func parseInitial(text string) (game.Layered, error) {
+func parseInitial(text string) (game.Tiered, error) {
 	found := initialLine.FindStringSubmatch(squeeze(text))
 	if found == nil {
 		return nil, fmt.Errorf("expected %s, found %s", initialForm, player.Quoted(text))
@@ -94,7 +94,7 @@ func parseInitial(text string) (game.Layered, error) {
 
 // parseState parses State([…], row), a board of the same size as the initial one, or
 // State(None, …).
-func parseState(text string, initial game.Layered) (game.Layered, error) {
+func parseState(text string, initial game.Tiered) (game.Tiered, error) {
 	found := stateLine.FindStringSubmatch(squeeze(text))
 	if found != nil && (found[1] == "None" || found[2] == "None") {
 		return initial, nil

@@ -25,13 +25,13 @@ import (
 var small = search.Options{Memory: 4 << 20}
 
 // caseOf reads the two lines of a case.
-func caseOf(t testing.TB, lines ...string) game.Layered {
+func caseOf(t testing.TB, lines ...string) game.Tiered {
 	t.Helper()
 	return must.Get(ReadCase(strings.NewReader(strings.Join(lines, "\n"))))(t)
 }
 
 // made makes a player.
-func made(t testing.TB, name string, g game.Layered, o Options) player.Player {
+func made(t testing.TB, name string, g game.Tiered, o Options) player.Player {
 	t.Helper()
 	if o.Search.Memory == 0 {
 		o.Search = small
@@ -42,7 +42,7 @@ func made(t testing.TB, name string, g game.Layered, o Options) player.Player {
 }
 
 // moveOf returns the action of a player at an initial position, which must have a move.
-func moveOf(t testing.TB, name string, g game.Layered) string {
+func moveOf(t testing.TB, name string, g game.Tiered) string {
 	t.Helper()
 	move, err := made(t, name, g, Options{}).Move(t.Context(), player.NewHistory(g), 0)
 	if err != nil {
@@ -145,14 +145,14 @@ func FuzzReadCase(f *testing.F) {
 }
 
 // solved returns the values of a board's positions, each for its player to move.
-func solved(t testing.TB, pits, stones int) (game.Layered, map[game.Position]game.Value) {
+func solved(t testing.TB, pits, stones int) (game.Tiered, map[game.Position]game.Value) {
 	t.Helper()
 	g := must.Get(mancala.New(pits, stones))(t)
 	return g, gametest.Search(g)
 }
 
 // bestPit returns the smallest of the pits with the best utility, by the solved game.
-func bestPit(g game.Layered, values map[game.Position]game.Value, p game.Position) string {
+func bestPit(g game.Tiered, values map[game.Position]game.Value, p game.Position) string {
 	best, name := -2, ""
 	for _, m := range g.Moves(nil, p) {
 		if v := map[game.Result]int{game.Wins: 1, game.Ties: 0, game.Loses: -1}[values[m.To].Outcome().For(g.ToMove(p))]; v > best {

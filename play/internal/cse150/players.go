@@ -42,7 +42,7 @@ type Options struct {
 }
 
 // New makes the player of that name for a game of Mancala.
-func New(name string, g game.Layered, o Options) (player.Player, error) {
+func New(name string, g game.Tiered, o Options) (player.Player, error) {
 	switch name {
 	case HumanName:
 		return player.NewHuman(o.Console), nil

@@ -18,13 +18,13 @@ import (
 )
 
 // acyclic makes a game from its spec.
-func acyclic(t *testing.T, spec string) game.Layered {
+func acyclic(t *testing.T, spec string) game.Tiered {
 	t.Helper()
-	return solved.Game(t, spec).(game.Layered)
+	return solved.Game(t, spec).(game.Tiered)
 }
 
 // winner calls FindWinner with a table of that number of chains.
-func winner(t *testing.T, g game.Layered, chains int, p game.Position) (memo.Verdict, *memo.Searcher) {
+func winner(t *testing.T, g game.Tiered, chains int, p game.Position) (memo.Verdict, *memo.Searcher) {
 	t.Helper()
 	s := must.Get(memo.New(g, memo.Options{Chains: chains}))(t)
 	v := must.Get(s.FindWinner(context.Background(), p))(t)
@@ -34,7 +34,7 @@ func winner(t *testing.T, g game.Layered, chains int, p game.Position) (memo.Ver
 // everyPosition checks the value of every position that can be reached, with tables of these numbers of chains, from
 // whichever position the search begins; and without a table, of positions at most within moves before the last
 // tier. The move must be the first of the best.
-func everyPosition(t *testing.T, g game.Layered, within int, chains ...int) {
+func everyPosition(t *testing.T, g game.Tiered, within int, chains ...int) {
 	t.Helper()
 	values := gametest.Search(g)
 	for _, n := range append(chains, 0) {
@@ -93,7 +93,7 @@ func TestLongEveryPosition(t *testing.T) {
 }
 
 // first returns the index of the first of the best moves.
-func first(g game.Layered, p game.Position, values map[game.Position]game.Value) int {
+func first(g game.Tiered, p game.Position, values map[game.Position]game.Value) int {
 	best := -1
 	moves := g.Moves(nil, p)
 	for i, m := range moves {

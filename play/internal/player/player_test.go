@@ -81,13 +81,13 @@ func TestTurn(t *testing.T) {
 }
 
 // twice is a game in which each player moves twice.
-type twice struct{ game.Layered }
+type twice struct{ game.Tiered }
 
 func (g twice) ToMove(p game.Position) game.Player { return game.Player(g.Tier(p) / 2 & 1) }
 
 // TestTurnTwice checks a game in which the turns do not alternate.
 func TestTurnTwice(t *testing.T) {
-	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Layered)}), ""
+	h, turns := player.NewHistory(twice{solved.Game(t, "mnk width=3 height=3 connect=3").(game.Tiered)}), ""
 	for _, m := range []string{"a1", "a2", "b1", "b2", "c3"} {
 		must.OK(t, h.Play(m))
 		turns += h.Mover(len(h.Names()) - 1).String()
@@ -224,7 +224,7 @@ func TestMachine(t *testing.T) {
 // TestLevels checks that every level is found by its name, that its moves are legal, and that
 // the same seed gives the same moves, with or without a book.
 func TestLevels(t *testing.T) {
-	books := []*book.Book{nil, testbook.New(t, solved.Game(t, three).(game.Layered), 8)}
+	books := []*book.Book{nil, testbook.New(t, solved.Game(t, three).(game.Tiered), 8)}
 	for _, l := range player.Levels() {
 		if parsed, err := player.ParseLevel(l.Name); err != nil || parsed != l {
 			t.Errorf("%s: %+v, %v", l.Name, parsed, err)
@@ -261,7 +261,7 @@ func TestLevels(t *testing.T) {
 func TestPerfect(t *testing.T) {
 	h := after(t, three, "0", "1")
 	g := h.Game()
-	opening, closed := testbook.New(t, g.(game.Layered), 8), solved.Table(t, g)
+	opening, closed := testbook.New(t, g.(game.Tiered), 8), solved.Table(t, g)
 	closed.Close()
 	for _, tt := range []struct {
 		level string

@@ -252,7 +252,7 @@ func TestDraw(t *testing.T) {
 // TestBook checks that the values of an opening book are shown at once.
 func TestBook(t *testing.T) {
 	g := solved.Game(t, three)
-	m := newModel(Options{Game: g, Book: testbook.New(t, g.(game.Layered), 2), Seats: twoPeople})
+	m := newModel(Options{Game: g, Book: testbook.New(t, g.(game.Tiered), 2), Seats: twoPeople})
 	defer m.close()
 	m.Analysing = true
 	m.arrive()

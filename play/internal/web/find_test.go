@@ -27,7 +27,7 @@ func TestDrawn(t *testing.T) {
 			counts := must.Get(tab.Counts(tier))(t)
 			for want := range counts {
 				q := "&outcome=" + url.QueryEscape(g.Values().Word(want.Outcome()))
-				if _, tiers := g.(game.Layered); tiers {
+				if _, tiers := g.(game.Tiered); tiers {
 					q += "&tier=" + strconv.Itoa(tier)
 				}
 				if want.Valid() {

@@ -287,7 +287,7 @@ func inline(p chart.Picture) template.HTML { return template.HTML(chart.Inline(p
 
 // noTiers reports whether the game has no tiers.
 func (g *served) noTiers() bool {
-	_, tiers := g.g.(game.Layered)
+	_, tiers := g.g.(game.Tiered)
 	return !tiers
 }
 

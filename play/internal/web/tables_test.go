@@ -60,7 +60,7 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: %s differs from the statistics: %.300s", spec, file, got)
 			}
 		}
-		_, tiers := g.(game.Layered)
+		_, tiers := g.(game.Tiered)
 		for _, file := range []string{"tiers.svg", "heat.svg", "sunburst.svg"} {
 			status, picture := get(t, at+"/"+file)
 			if file == "heat.svg" && !tiers {

@@ -301,7 +301,7 @@ func TestAnalysisProgress(t *testing.T) {
 // TestBook checks that the positions of an opening book have all values without a search, and
 // that the perfect machine plays from it.
 func TestBook(t *testing.T) {
-	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Layered)
+	g := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Tiered)
 	tab := solved.Table(t, g)
 	s := must.Get(New(Options{Games: all.Kinds(), Searches: 1}))(t)
 	s.games["connectn/4-4-4"] = &served{id: "connectn", variant: "4-4-4", g: g, book: testbook.New(t, g, 3)}

@@ -45,13 +45,13 @@ func (m *Method) Reduce(name string, in io.Reader, out io.Writer, o step.Options
 type filter struct {
 	*step.Writer
 	name string
-	g    game.Tiered
+	g    game.Blockwise
 	in   io.Reader
 	o    step.Options
 }
 
 // run runs one side of a step, and flushes its output.
-func run(name string, g game.Tiered, in io.Reader, out io.Writer, o step.Options, side func(*filter) error) (step.Counters, error) {
+func run(name string, g game.Blockwise, in io.Reader, out io.Writer, o step.Options, side func(*filter) error) (step.Counters, error) {
 	w := step.NewWriter(out, g)
 	err := side(&filter{w, name, g, in, o})
 	return w.Counters, cmp.Or(err, w.Flush())
@@ -126,7 +126,7 @@ func (s *filter) reduceFinal() error {
 }
 
 // Turn returns the name of the player who moves from a tier.
-func Turn(g game.Tiered, tier int) string {
+func Turn(g game.Blockwise, tier int) string {
 	return g.TierToMove(tier).String()
 }
 

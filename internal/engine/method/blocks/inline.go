@@ -46,7 +46,7 @@ func (r *inlineRunner) drop() {
 type inlineWork struct {
 	*inline.Job
 	runner       *inlineRunner
-	g            game.Tiered
+	g            game.Blockwise
 	step         Step
 	input        *Tier          // nil in init
 	predecessors *Tier          // for solve only
@@ -318,7 +318,7 @@ type cutter struct {
 	ok   bool
 }
 
-func newCutter(j *inline.Job, g game.Tiered, from rangeReader) cutter {
+func newCutter(j *inline.Job, g game.Blockwise, from rangeReader) cutter {
 	return cutter{ahead: j.Firsts, lowBits: g.LowBits(), enough: j.Plan.Slots, from: from}
 }
 

@@ -16,7 +16,7 @@ import (
 type inlineFinal struct {
 	inline.Text
 	memory inline.Memory
-	g      game.Tiered
+	g      game.Blockwise
 	tiers  []*Tier
 	images []*mirror.Images // by tier; nil if it stores all positions
 	all    mirror.RangeSet  // the ranges of all tiers
@@ -142,7 +142,7 @@ func (f *inlineFinal) Next() (_ rangeTask, ok bool, err error) {
 
 // A finalWorker writes the lines of tasks.
 type finalWorker struct {
-	g      game.Tiered
+	g      game.Blockwise
 	tiers  []*mirror.Merger
 	block  block.Block
 	loaded uint64    // a range

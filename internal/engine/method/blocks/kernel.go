@@ -44,7 +44,7 @@ type Step interface {
 }
 
 // NewStep returns the step of the given name, Possible or Solve, on blocks.
-func NewStep(name string, g game.Tiered) Step {
+func NewStep(name string, g game.Blockwise) Step {
 	if name == step.Solve {
 		return newSolve(g)
 	}
@@ -54,11 +54,11 @@ func NewStep(name string, g game.Tiered) Step {
 // possible implements the step Possible: it emits the successors of every position that is
 // not terminal, each once, and gives terminal positions their values.
 type possible struct {
-	g       game.Tiered
+	g       game.Blockwise
 	ofMover bool // whether values are from the view of the player to move, see game.Values
 }
 
-func newPossible(g game.Tiered) possible { return possible{g, g.Values().OfMover} }
+func newPossible(g game.Blockwise) possible { return possible{g, g.Values().OfMover} }
 
 func (p possible) OutputTier(tier int) int { return tier + 1 }
 
@@ -97,7 +97,7 @@ func (p possible) Reduce(b *block.Block) error {
 	return nil
 }
 
-// finish calls game.Tiered.Finish for a block whose positions are all open, and converts
+// finish calls game.Blockwise.Finish for a block whose positions are all open, and converts
 // the values of terminal positions to the view of game.Values.
 func (p possible) finish(b *block.Block) {
 	p.g.Finish(b)
@@ -127,11 +127,11 @@ func (p possible) Receive(piece, b *block.Block) error {
 // block accumulates messages, its open slots are the possible predecessors and Val contains
 // their best scores.
 type solve struct {
-	g      game.Tiered
+	g      game.Blockwise
 	scores [2]*game.Scores
 }
 
-func newSolve(g game.Tiered) *solve {
+func newSolve(g game.Blockwise) *solve {
 	values := g.Values()
 	return &solve{g, [2]*game.Scores{values.Scores(game.First), values.Scores(game.Second)}}
 }
@@ -231,12 +231,12 @@ func (s *solve) Receive(piece, b *block.Block) error {
 
 // mostParts returns the largest number of partitions of a tier, which is the number of
 // ranges; 1<<63 if there are 1<<64.
-func mostParts(g game.Tiered) uint64 { return 1 << min(63, g.KeyBits()-g.LowBits()) }
+func mostParts(g game.Blockwise) uint64 { return 1 << min(63, g.KeyBits()-g.LowBits()) }
 
 // Borders returns the first ranges of n partitions of a tier, which are about equal in
 // size. Borders[0] is 0, and the borders ascend strictly; if a tier has too few ranges,
 // some partitions are empty. If n exceeds mostParts, there are mostParts borders.
-func Borders(g game.Tiered, tier, n int) []uint64 {
+func Borders(g game.Blockwise, tier, n int) []uint64 {
 	ranges := mostParts(g)
 	n = int(min(uint64(n), ranges))
 	borders := []uint64{0}
@@ -250,7 +250,7 @@ func Borders(g game.Tiered, tier, n int) []uint64 {
 
 // Start returns the output of the step Init: the block of the initial position, which is
 // open.
-func Start(g game.Tiered) *block.Block {
+func Start(g game.Blockwise) *block.Block {
 	b := new(block.Block)
 	p := g.Start()
 	rng := p >> g.LowBits()

@@ -81,7 +81,7 @@ func (c *blockLines) eachReceived(do func(b *block.Block) error) error {
 // readBlocks reads lines, called source in errors, and adds the records of consecutive lines of a tier and range to a block,
 // with which it then calls do. add returns a description of what it expected instead of the record, or "". If sorted is set, a key
 // below the previous key is an error, and so is a key of another tier.
-func readBlocks(g game.Tiered, in io.Reader, source string, sorted bool,
+func readBlocks(g game.Blockwise, in io.Reader, source string, sorted bool,
 	add func(b *block.Block, slot int, rec streamfmt.Record) (want string), do func(b *block.Block) error) error {
 	r := streamfmt.NewReader(in, source, streamfmt.KeyWidth(g.KeyBits()))
 	b, low := new(block.Block), g.LowBits()

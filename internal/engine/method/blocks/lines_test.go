@@ -19,7 +19,7 @@ import (
 )
 
 // gather reads all blocks and calls use for each.
-func gather(g game.Tiered, in io.Reader, sorted bool, use func(*block.Block)) error {
+func gather(g game.Blockwise, in io.Reader, sorted bool, use func(*block.Block)) error {
 	return blocks.ReadBlocks(g, in, "in", sorted, blocks.AddRecord, func(b *block.Block) error {
 		use(b)
 		return nil
@@ -38,7 +38,7 @@ var games = []struct{ width, height, connect int }{{3, 3, 3}, {4, 3, 3}, {5, 5, 
 func TestRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, size := range games {
-		g := solved.Game(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", size.width, size.height, size.connect)).(game.Tiered)
+		g := solved.Game(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", size.width, size.height, size.connect)).(game.Blockwise)
 		width := streamfmt.KeyWidth(g.KeyBits())
 		for _, tier := range []int{0, 1, 2, 5, 8} {
 			recs := records.Random(r, g, tier, 200)
@@ -72,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 func TestUnsorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, size := range games {
-		g := solved.Game(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", size.width, size.height, size.connect)).(game.Tiered)
+		g := solved.Game(t, fmt.Sprintf("connectn width=%d height=%d connect=%d", size.width, size.height, size.connect)).(game.Blockwise)
 		width := streamfmt.KeyWidth(g.KeyBits())
 		var recs []streamfmt.Record
 		for tier := range 6 {
@@ -108,7 +108,7 @@ func TestUnsorted(t *testing.T) {
 // TestTiersComeApart checks that records of one range and two tiers give two blocks. On
 // 2×2, keys have two digits: 00 is empty, 02 and 10 have an X, 11 an X and an O.
 func TestTiersComeApart(t *testing.T) {
-	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Blockwise)
 	var got []string
 	err := gather(g, strings.NewReader("00\n02\t6\n10\n11\n00\n12\n"), false, func(b *block.Block) {
 		got = append(got, fmt.Sprintf("tier %d: %q", b.Tier, lines(nil, b, 2)))
@@ -125,7 +125,7 @@ func TestTiersComeApart(t *testing.T) {
 // TestLineErrors checks that an invalid line is reported with its number, after the blocks
 // before it, and that its own block is not returned.
 func TestLineErrors(t *testing.T) {
-	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Blockwise)
 	for _, tt := range []struct {
 		name, in string
 		want     string
@@ -159,7 +159,7 @@ func TestLineErrors(t *testing.T) {
 // TestUnsortedRanges checks that keys must also ascend from range to range, not only within
 // one.
 func TestUnsortedRanges(t *testing.T) {
-	g := solved.Game(t, "connectn width=8 height=7 connect=4").(game.Tiered) // 16 digits; the two low columns take 16 bits
+	g := solved.Game(t, "connectn width=8 height=7 connect=4").(game.Blockwise) // 16 digits; the two low columns take 16 bits
 	in := "0000000002000000\n0000000000020000\n"
 	err := gather(g, strings.NewReader(in), true, func(*block.Block) {})
 	want := `in:2: expected keys in ascending order (LC_ALL=C sort), found "0000000000020000"`
@@ -180,7 +180,7 @@ func TestUnsortedRanges(t *testing.T) {
 // TestTwice checks that a key may occur several times. If it occurs both open and with a
 // value, it has the value, in either order.
 func TestTwice(t *testing.T) {
-	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Blockwise)
 	for in, want := range map[string]string{
 		"02\n02\n":                "02\n",
 		"02\t6\n02\t6\n":          "02\t6\n",
@@ -200,7 +200,7 @@ func TestTwice(t *testing.T) {
 }
 
 func TestNoLines(t *testing.T) {
-	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Blockwise)
 	if err := gather(g, strings.NewReader(""), true, func(b *block.Block) { t.Errorf("a block of tier %d", b.Tier) }); err != nil {
 		t.Error(err)
 	}
@@ -210,25 +210,25 @@ func TestNoLines(t *testing.T) {
 func TestReadError(t *testing.T) {
 	broken := errors.New("the wire is cut")
 	in := io.MultiReader(strings.NewReader("02\n10\t6\n"), iotest.ErrReader(broken))
-	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Tiered)
+	g := solved.Game(t, "connectn width=2 height=2 connect=2").(game.Blockwise)
 	if err := gather(g, in, true, func(b *block.Block) { t.Errorf("a block of tier %d", b.Tier) }); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
 
 // slotless is a game without the last low part of each range, which Check accepts all the same.
-type slotless struct{ game.Tiered }
+type slotless struct{ game.Blockwise }
 
 func (g slotless) Low(tier int, rng uint64) []uint32 {
-	low := g.Tiered.Low(tier, rng)
+	low := g.Blockwise.Low(tier, rng)
 	return low[:max(0, len(low)-1)]
 }
 
 // TestSlotless checks that a key that Check accepts, but that Low lacks, is an error, whether the
 // lines are sorted or not: its cell never gets a record.
 func TestSlotless(t *testing.T) {
-	g := slotless{solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)}
-	low := g.Tiered.Low(2, 0)
+	g := slotless{solved.Game(t, "connectn width=3 height=3 connect=3").(game.Blockwise)}
+	low := g.Blockwise.Low(2, 0)
 	var text []byte
 	for _, part := range low[len(low)-2:] {
 		text = streamfmt.AppendRecord(text, streamfmt.Record{Key: uint64(part)}, streamfmt.KeyWidth(g.KeyBits()))

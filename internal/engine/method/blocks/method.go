@@ -1,4 +1,4 @@
-// Package blocks solves games whose moves are operations on bitmaps (game.Tiered). A record is a block: the positions of
+// Package blocks solves games whose moves are operations on bitmaps (game.Blockwise). A record is a block: the positions of
 // a tier in one range, a bit a slot, with a value byte each.
 //
 // A Step is the work on blocks, without a source or a destination of them. Inline, a range pulls its messages from the
@@ -34,10 +34,10 @@ import (
 )
 
 // A Method solves a game by blocks.
-type Method struct{ g, stored game.Tiered } // stored has the positions that the table stores
+type Method struct{ g, stored game.Blockwise } // stored has the positions that the table stores
 
 // New returns the method of a game.
-func New(g game.Tiered) *Method { return &Method{g, Stored(g)} }
+func New(g game.Blockwise) *Method { return &Method{g, Stored(g)} }
 
 // Name returns "blocks".
 func (m *Method) Name() string { return "blocks" }
@@ -68,7 +68,7 @@ func (m *Method) MostRecords() (most float64) {
 }
 
 // gameOf returns the game with the positions of the output of a job.
-func (m *Method) gameOf(j *runner.Job) game.Tiered {
+func (m *Method) gameOf(j *runner.Job) game.Blockwise {
 	if j.Stored {
 		return m.stored
 	}
@@ -216,7 +216,7 @@ func (m *Method) WriteTable(ctx context.Context, j *runner.Job, parts []jobdir.F
 }
 
 // Stored returns the game with the positions that the table of a game stores: a *mirror.Half if it is Halved.
-func Stored(g game.Tiered) game.Tiered {
+func Stored(g game.Blockwise) game.Blockwise {
 	if half := mirror.HalfOf(g); half != nil {
 		return half
 	}

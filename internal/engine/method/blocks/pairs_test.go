@@ -55,7 +55,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 	if job.Step == step.Init || job.Step == step.Final {
 		return r.inline.Run(ctx, job)
 	}
-	g := job.Method.Game().(game.Tiered)
+	g := job.Method.Game().(game.Blockwise)
 	inputs, records, err := blocks.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
@@ -179,7 +179,7 @@ func same(t *testing.T, g game.Game) {
 			for _, diff := range solved.TableDifferences(store.Local{}, got, want) {
 				t.Error(diff)
 			}
-			if g, blocks := g.(game.Tiered); blocks {
+			if g, blocks := g.(game.Blockwise); blocks {
 				shardsOf(t, got, g, way.reducers)
 			}
 		})
@@ -188,7 +188,7 @@ func same(t *testing.T, g game.Game) {
 
 // shardsOf checks that reducers have written the tiers of a table that are large enough, and all of them one of these if
 // the board is wider than two columns, which are one range.
-func shardsOf(t *testing.T, dir string, g game.Tiered, reducers int) {
+func shardsOf(t *testing.T, dir string, g game.Blockwise, reducers int) {
 	t.Helper()
 	seal := must.Get(store.ReadSeal(store.Local{}, filepath.Join(dir, table.Dir)))(t)
 	most, large := 0, false

@@ -10,9 +10,9 @@ import (
 // one goroutine.
 type Puller struct {
 	Step
-	Game game.Tiered // for Load
-	Tier int         // the tier that Load loads
-	From *TierCursor // reads the input tier of Map; nil: there are no messages
+	Game game.Blockwise // for Load
+	Tier int            // the tier that Load loads
+	From *TierCursor    // reads the input tier of Map; nil: there are no messages
 
 	sources []uint64
 }

@@ -13,7 +13,7 @@ import (
 // combines them. It buffers each range until no further block can send messages to it,
 // provided that the input ascends, and so emits one piece for each range, in order.
 type pusher struct {
-	g      game.Tiered
+	g      game.Blockwise
 	step   Step
 	emit   func(*block.Block) error
 	memory int
@@ -28,7 +28,7 @@ type pusher struct {
 
 // newPusher returns a pusher that calls emit with pieces (see Step.Send), which emit must
 // not keep. memory limits the buffered pieces, in bytes; 0 means DefaultMemory.
-func newPusher(s Step, g game.Tiered, memory int, emit func(*block.Block) error) *pusher {
+func newPusher(s Step, g game.Blockwise, memory int, emit func(*block.Block) error) *pusher {
 	if memory == 0 {
 		memory = step.DefaultMemory
 	}

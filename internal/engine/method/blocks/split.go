@@ -27,7 +27,7 @@ func end(borders []uint64, i int) uint64 {
 // records. The result has about as many, but at least one for each shard that has records. BlockInputs
 // opens only the shards that it divides: what it needs of the others is in the seal, with which the
 // mappers compare them.
-func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(records int64) int) (inputs [][]step.Split, records int64, err error) {
+func BlockInputs(fsys store.FS, dir string, g game.Blockwise, tier int, tasks func(records int64) int) (inputs [][]step.Split, records int64, err error) {
 	parts, err := jobdir.List(fsys, dir, g.Spec(), store.PartPrefix)
 	if err != nil {
 		return nil, 0, err
@@ -61,7 +61,7 @@ func BlockInputs(fsys store.FS, dir string, g game.Tiered, tier int, tasks func(
 }
 
 // divide divides the ranges of a shard of a tier, see Tier.Split.
-func divide(fsys store.FS, part jobdir.File, g game.Tiered, tier, n int) ([]uint64, error) {
+func divide(fsys store.FS, part jobdir.File, g game.Blockwise, tier, n int) ([]uint64, error) {
 	t, err := OpenTierFiles(fsys, []jobdir.File{part}, g, tier)
 	if err != nil {
 		return nil, err

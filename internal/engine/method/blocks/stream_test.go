@@ -26,7 +26,7 @@ func rules(t testing.TB, w, h, connect int) *connectn.Rules {
 }
 
 // mapped runs the map of a step over text.
-func mapped(t *testing.T, name string, g game.Tiered, in string, o step.Options) string {
+func mapped(t *testing.T, name string, g game.Blockwise, in string, o step.Options) string {
 	t.Helper()
 	var out bytes.Buffer
 	must.Get(blocks.New(g).Map(name, strings.NewReader(in), &out, o))(t)
@@ -34,7 +34,7 @@ func mapped(t *testing.T, name string, g game.Tiered, in string, o step.Options)
 }
 
 // reduced sorts lines as the shuffle does, and runs the reduce of a step.
-func reduced(t *testing.T, name string, g game.Tiered, in string) string {
+func reduced(t *testing.T, name string, g game.Blockwise, in string) string {
 	t.Helper()
 	lines := slices.Collect(strings.Lines(in))
 	slices.SortStableFunc(lines, func(a, b string) int {
@@ -48,7 +48,7 @@ func reduced(t *testing.T, name string, g game.Tiered, in string) string {
 
 // plies returns tiers 0 to until of a game as text, computed with the plain rules, one
 // position at a time.
-func plies(g game.Tiered, until int) []string {
+func plies(g game.Blockwise, until int) []string {
 	tier := []game.Position{g.Start()}
 	var texts []string
 	for range until + 1 {
@@ -188,7 +188,7 @@ func TestReceive(t *testing.T) {
 // all values with a plain search.
 func TestSolveValues(t *testing.T) {
 	for _, values := range testgames.AllValues() {
-		g := testgames.Reread{Tiered: rules(t, 3, 4, 2), Reading: values}
+		g := testgames.Reread{Blockwise: rules(t, 3, 4, 2), Reading: values}
 		want := gametest.Search(g)
 		tiers := []string{fmt.Sprintf("%0*x\n", streamfmt.KeyWidth(g.KeyBits()), g.Start())}
 		for tier := 1; tier <= g.Tiers(); tier++ {
@@ -253,7 +253,7 @@ func TestBrokenOutput(t *testing.T) {
 
 // fuzz runs one side of every step on any input, and checks that it does not panic and that
 // its output consists of records.
-func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *bytes.Buffer) error) {
+func fuzz(f *testing.F, run func(name string, g game.Blockwise, in string, out *bytes.Buffer) error) {
 	g := rules(f, 4, 5, 3)
 	for i, text := range plies(g, 4) {
 		f.Add(i%4, text)
@@ -284,14 +284,14 @@ func fuzz(f *testing.F, run func(name string, g game.Tiered, in string, out *byt
 }
 
 func FuzzMap(f *testing.F) {
-	fuzz(f, func(name string, g game.Tiered, in string, out *bytes.Buffer) error {
+	fuzz(f, func(name string, g game.Blockwise, in string, out *bytes.Buffer) error {
 		_, err := blocks.New(g).Map(name, strings.NewReader(in), out, step.Options{Turn: "X", Combine: true})
 		return err
 	})
 }
 
 func FuzzReduce(f *testing.F) {
-	fuzz(f, func(name string, g game.Tiered, in string, out *bytes.Buffer) error {
+	fuzz(f, func(name string, g game.Blockwise, in string, out *bytes.Buffer) error {
 		_, err := blocks.New(g).Reduce(name, strings.NewReader(in), out, step.Options{})
 		return err
 	})

@@ -13,9 +13,9 @@ import (
 
 // A Table is the table of a game: a pack file for each tier, or shards of one. It is safe for concurrent use.
 type Table struct {
-	g      game.Tiered
-	stores game.Tiered  // with the positions that the files store
-	half   *mirror.Half // the same; nil: they store all
+	g      game.Blockwise
+	stores game.Blockwise // with the positions that the files store
+	half   *mirror.Half   // the same; nil: they store all
 	files  stored.Files
 	tiers  []*tableTier
 	views  *stored.Recent[View] // blocks that were looked up
@@ -29,7 +29,7 @@ type tableTier struct {
 }
 
 // OpenTable opens the table of a game.
-func OpenTable(g game.Tiered, files stored.Files) (t *Table, err error) {
+func OpenTable(g game.Blockwise, files stored.Files) (t *Table, err error) {
 	t = &Table{g: g, files: files, views: stored.NewRecent[View](recentViews)}
 	for tier, of := range files.Tiers {
 		opened, err := OpenTierFiles(files.FS, files.Of(tier), Stored(g), tier)
@@ -140,7 +140,7 @@ func (t *Table) Content() string {
 }
 
 // Before returns the positions of the previous tier from which moves may lead to p, ascending. A move across ranges keeps
-// the slot, see game.Tiered.
+// the slot, see game.Blockwise.
 func (t *Table) Before(p game.Position) (from []game.Position, ok bool) {
 	tier, rng := t.g.Tier(p), p>>t.g.LowBits()
 	slot, ok := slices.BinarySearch(t.g.Low(tier, rng), uint32(p-rng<<t.g.LowBits()))

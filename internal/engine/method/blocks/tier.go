@@ -21,7 +21,7 @@ import (
 // A Tier is the records of one tier, open for reading. The indexes of its files are read as they
 // are needed.
 type Tier struct {
-	g      game.Tiered
+	g      game.Blockwise
 	half   *mirror.Half // if the tier stores half of its positions
 	tier   int
 	files  []*streamfmt.File
@@ -39,7 +39,7 @@ type tierShard struct {
 
 // OpenTier opens all shards of a directory as a tier of a game; ranges must ascend from one
 // shard to the next.
-func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error) {
+func OpenTier(fsys store.FS, dir string, g game.Blockwise, tier int) (*Tier, error) {
 	parts, err := jobdir.List(fsys, dir, g.Spec(), store.PartPrefix)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func OpenTier(fsys store.FS, dir string, g game.Tiered, tier int) (*Tier, error)
 }
 
 // OpenTierFiles opens some shards of a directory, as OpenTier opens all of them.
-func OpenTierFiles(fsys store.FS, files []jobdir.File, g game.Tiered, tier int) (*Tier, error) {
+func OpenTierFiles(fsys store.FS, files []jobdir.File, g game.Blockwise, tier int) (*Tier, error) {
 	half, _ := g.(*mirror.Half)
 	if half != nil {
 		g = half.Halved

@@ -44,7 +44,7 @@ func newDir(t *testing.T, name string) string {
 
 // writeTier writes records into a sealed directory, the first n and the others each into a
 // shard of their own.
-func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n int) string {
+func writeTier(t *testing.T, g game.Blockwise, tier int, recs []streamfmt.Record, n int) string {
 	t.Helper()
 	dir := newDir(t, "data_first9")
 	for i, some := range [][]streamfmt.Record{recs[:n], recs[n:]} {
@@ -59,7 +59,7 @@ func writeTier(t *testing.T, g game.Tiered, tier int, recs []streamfmt.Record, n
 }
 
 // linesOf returns all records of a tier as lines.
-func linesOf(dir string, g game.Tiered, tier int) (string, error) {
+func linesOf(dir string, g game.Blockwise, tier int) (string, error) {
 	in, err := blocks.OpenTier(store.Local{}, dir, g, tier)
 	if err != nil {
 		return "", err
@@ -75,7 +75,7 @@ func linesOf(dir string, g game.Tiered, tier int) (string, error) {
 func TestTier(t *testing.T) {
 	const tier = 9
 	r := rand.New(rand.NewPCG(3, 4))
-	g := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Tiered)
+	g := solved.Game(t, "connectn width=4 height=5 connect=3").(game.Blockwise)
 	recs := records.Random(r, g, tier, 3000)
 	var counts streamfmt.Counts
 	inRange := make(map[uint64]int) // by range
@@ -145,7 +145,7 @@ func TestTier(t *testing.T) {
 func TestTierFiles(t *testing.T) {
 	whole := solved.Game(t, "connectn width=4 height=4 connect=4").(game.Halved)
 	half := mirror.HalfOf(whole)
-	file := func(g game.Tiered, tier int, positions ...game.Position) jobdir.File {
+	file := func(g game.Blockwise, tier int, positions ...game.Position) jobdir.File {
 		name := filepath.Join(t.TempDir(), jobdir.PartName(0))
 		out := must.Get(os.Create(name))(t)
 		w := blocks.NewWriter(out, g, tier)
@@ -198,7 +198,7 @@ func TestTierFiles(t *testing.T) {
 func TestTierDamaged(t *testing.T) {
 	const tier = 5
 	r := rand.New(rand.NewPCG(5, 6))
-	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Tiered)
+	g := solved.Game(t, "connectn width=3 height=3 connect=3").(game.Blockwise)
 	recs := records.Random(r, g, tier, 300)
 	dir := writeTier(t, g, tier, recs, 0)
 	name := filepath.Join(dir, jobdir.PartName(1))
@@ -225,7 +225,7 @@ func TestTierDamaged(t *testing.T) {
 // are not read for that.
 func TestSplitPages(t *testing.T) {
 	const tier, ranges, n = 12, 30_000, 5
-	g := solved.Game(t, "connectn width=7 height=6 connect=4").(game.Tiered)
+	g := solved.Game(t, "connectn width=7 height=6 connect=4").(game.Blockwise)
 	name := filepath.Join(t.TempDir(), jobdir.PartName(0))
 	out := must.Get(os.Create(name))(t)
 	w, b := blocks.NewWriter(out, g, tier), new(block.Block)

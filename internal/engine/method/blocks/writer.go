@@ -33,13 +33,13 @@ func (c *Chunk) Add(b *block.Block) {
 // A form is the form of the blocks of a file. If the game is a *mirror.Half, the file stores half of the positions, and each record
 // counts for itself and its mirror image.
 type form struct {
-	g      game.Tiered
+	g      game.Blockwise
 	deduce block.Deducer    // makes blocks compact; nil: they are not
 	model  *streamfmt.Model // codes the values of compact blocks; nil: they have only those of terminal positions
 }
 
 // outputForm returns the form of the output of a step. The blocks of a game.Deduced are compact if the step comes before Solve.
-func outputForm(g game.Tiered, name string) form {
+func outputForm(g game.Blockwise, name string) form {
 	if name == step.Solve {
 		return form{g: g}
 	}
@@ -53,7 +53,7 @@ const sampled = 128
 // tableForm returns the form of a tier of blocks with all values in the table: compact, if the game is a game.Deduced. values counts
 // those that can occur. load returns the i-th block; it is called for some of them, in ascending order. If the game is a
 // *mirror.Half, the blocks contain only stored positions.
-func tableForm(g game.Tiered, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (form, error) {
+func tableForm(g game.Blockwise, values *streamfmt.Counts, blocks int, load func(i int) (*block.Block, error)) (form, error) {
 	f := form{g: g, deduce: game.DeducerOf(g)}
 	if f.deduce == nil {
 		return f, nil
@@ -99,7 +99,7 @@ type Writer struct {
 }
 
 // NewWriter returns a writer of a shard of a tier, with blocks that are not compact.
-func NewWriter(out io.WriteCloser, g game.Tiered, tier int) *Writer {
+func NewWriter(out io.WriteCloser, g game.Blockwise, tier int) *Writer {
 	return form{g: g}.newWriter(out, tier)
 }
 

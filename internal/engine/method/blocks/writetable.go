@@ -20,7 +20,7 @@ import (
 
 // writeTableShard writes a shard of the table, see jobdir.TablePart, which create creates: the positions that stored has, in
 // some parts of a job that gives all positions of a tier values.
-func writeTableShard(ctx context.Context, fsys store.FS, parts []jobdir.File, create func() (io.WriteCloser, error), stored game.Tiered, tier int) error {
+func writeTableShard(ctx context.Context, fsys store.FS, parts []jobdir.File, create func() (io.WriteCloser, error), stored game.Blockwise, tier int) error {
 	in, err := OpenTierFiles(fsys, parts, stored, tier)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func writeTableShard(ctx context.Context, fsys store.FS, parts []jobdir.File, cr
 // WriteTable writes the file of the table for a tier of a game, and closes it. in is the tier with all its
 // values. If the game is a *mirror.Half, the table stores half of the positions; in has all of them, or the
 // same half. The blocks of a game.Deduced become compact.
-func WriteTable(ctx context.Context, out io.WriteCloser, g game.Tiered, in *Tier) error {
+func WriteTable(ctx context.Context, out io.WriteCloser, g game.Blockwise, in *Tier) error {
 	half, _ := g.(*mirror.Half)
 	keep := func(*block.Block) {}
 	if half != nil && in.half == nil {

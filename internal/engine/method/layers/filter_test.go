@@ -56,7 +56,7 @@ func sortedByKey(text string, width int) string {
 }
 
 // job runs the map, sort and reduce of a job by hand, and returns the shard. The reducer writes into dir.
-func job(t *testing.T, name string, g game.Layered, tier, rows int, combine bool, in, dir string) (string, step.Counters) {
+func job(t *testing.T, name string, g game.Tiered, tier, rows int, combine bool, in, dir string) (string, step.Counters) {
 	t.Helper()
 	o := step.Options{Source: name, Tier: tier, Combine: combine, Memory: rows * layers.RowMemory, FS: store.Local{}, Output: dir, ByHand: true,
 		Create: func(name string) (io.WriteCloser, error) { return store.Local{}.Create(filepath.Join(dir, name)) }}
@@ -137,10 +137,10 @@ func TestSteps(t *testing.T) {
 }
 
 // tiny returns an mnk game with a small board, without images.
-func tiny(t *testing.T, width, height, connect int) game.Layered {
+func tiny(t *testing.T, width, height, connect int) game.Tiered {
 	t.Helper()
 	g := must.Get(mnk.Kind.New([]int{width, height, connect}))(t)
-	return struct{ game.Layered }{g.(game.Layered)}
+	return struct{ game.Tiered }{g.(game.Tiered)}
 }
 
 // TestWrongLines checks that each invalid line is reported.
@@ -227,6 +227,6 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-func initLine(g game.Layered) string {
+func initLine(g game.Tiered) string {
 	return string(streamfmt.AppendRow(nil, layers.Start(g)[0], layers.Predecessors, streamfmt.KeyWidth(g.KeyBits())))
 }

@@ -15,7 +15,7 @@ import (
 // FuzzSteps runs any step on any text, and checks that an error names the location.
 func FuzzSteps(f *testing.F) {
 	rules := must.Get(mnk.Kind.New([]int{2, 2, 2}))(f)
-	g := rules.(game.Layered)
+	g := rules.(game.Tiered)
 	steps := []string{step.Init, step.Possible, step.Solve, step.Final}
 	for _, seed := range []string{"00\n", "01\tp00\n", "41\tm6x2\n41\tp01\n", "45\t2\n", "01\tp00\n02\tp00\n04\tp00\n08\tp00\n", "41\tm6\n41\tm6\n41\tp01\n"} {
 		for i := range 16 {

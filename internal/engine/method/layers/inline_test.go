@@ -23,7 +23,7 @@ import (
 
 // TestShardErrors checks that an error of closing a file of a shard is one of the shard.
 func TestShardErrors(t *testing.T) {
-	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Layered)
+	g := must.Get(mnk.Kind.Make([]int{3, 3, 3}))(t).(game.Tiered)
 	part := func(fsys store.FS) *PartWriter {
 		return NewPartWriter(must.Get(fsys.Create(filepath.Join(t.TempDir(), "x")))(t), g, 0, Messages)
 	}

@@ -56,7 +56,7 @@ func NewKernel(name string, g game.Game, at step.Stage, out *Outbox) Kernel {
 	}
 	k.symmetric, _ = g.(game.Symmetric)
 	k.reversible, _ = g.(game.Reversible)
-	k.layered, _ = g.(game.Layered)
+	k.tiered, _ = g.(game.Tiered)
 	k.expander, _ = g.(game.Expander)
 	switch {
 	case step.IsForward(name):
@@ -76,7 +76,7 @@ type kernel struct {
 	name       string // the name of the step
 	g          game.Game
 	values     game.Values
-	layered    game.Layered    // nil: one tier
+	tiered     game.Tiered     // nil: one tier
 	symmetric  game.Symmetric  // nil: each position is stored
 	reversible game.Reversible // nil: predecessors are stored
 	expander   game.Expander   // nil: the successors are those of Moves
@@ -97,10 +97,10 @@ type kernel struct {
 
 // tierOf returns the tier of a position.
 func (k *kernel) tierOf(p game.Position) int {
-	if k.layered == nil {
+	if k.tiered == nil {
 		return 0
 	}
-	return k.layered.Tier(p)
+	return k.tiered.Tier(p)
 }
 
 // ask asks the rules for the positions of sorted rows, one of each, and calls do with the state of each, whose successors are

@@ -32,7 +32,7 @@ func outboxOf(g game.Game, kind layers.Kind, most int, emit func(*streamfmt.Pack
 }
 
 // unasked is a game whose moves and values may not be asked for.
-type unasked struct{ game.Layered }
+type unasked struct{ game.Tiered }
 
 func (unasked) Primitive(game.Position) game.Value           { panic("asked") }
 func (unasked) Moves([]game.Move, game.Position) []game.Move { panic("asked") }
@@ -181,7 +181,7 @@ func TestRandomLoops(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 12))
 		o := testgames.RandomOptions(rnd)
 		o.Positions, o.Long = 600, false
-		graph := testgames.RandomLayered(rnd, o)
+		graph := testgames.RandomTiered(rnd, o)
 		for _, g := range []game.Game{graph, graph.Backward()} {
 			small := layers.Small{Rows: 1 + rnd.IntN(200), Box: 1 + rnd.IntN(200)}
 			dir := solved.Dir(t, g, func(o *solve.Options) { o.Runner, o.Reducers, o.KeepAll = small, 1+rnd.IntN(3), true })

@@ -25,14 +25,14 @@ import (
 
 // dirOf creates a sealed directory data_first1 with a shard and an outbox, and returns the
 // game and the directory.
-func dirOf(t *testing.T) (game.Layered, string) {
+func dirOf(t *testing.T) (game.Tiered, string) {
 	t.Helper()
 	g := tiny(t, 3, 2, 3)
 	return g, filepath.Join(solved.Dir(t, g, func(o *solve.Options) { o.KeepAll = true }), "data_first1")
 }
 
 // openAll opens a directory, and reads its shards and its messages to the next tier.
-func openAll(dir string, g game.Layered, tier int, kind layers.Kind) error {
+func openAll(dir string, g game.Tiered, tier int, kind layers.Kind) error {
 	d, err := layers.OpenDir(store.Local{}, dir, g)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func TestOther(t *testing.T) {
 	g, dir := dirOf(t)
 	for _, c := range []struct {
 		what string
-		g    game.Layered
+		g    game.Tiered
 		tier int
 		kind layers.Kind
 		want string

@@ -15,7 +15,7 @@ import (
 
 // tableOf returns the table of a game without images, whose tiers have several cells, and its values.
 func tableOf(t *testing.T) (*Table, *storetest.Reads, map[game.Position]game.Value) {
-	g := struct{ game.Layered }{must.Get(mnk.New(3, 3, 3))(t)}
+	g := struct{ game.Tiered }{must.Get(mnk.New(3, 3, 3))(t)}
 	right, tiers := gametest.Search(g), make([][]Row, g.Tiers()+1)
 	for p, v := range right {
 		tiers[g.Tier(p)] = append(tiers[g.Tier(p)], Row{Key: p, Word: uint64(v)})

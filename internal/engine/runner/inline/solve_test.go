@@ -60,7 +60,7 @@ func TestLoops(t *testing.T) {
 	for range 4 {
 		o := testgames.RandomOptions(r)
 		o.OfMover, o.Acyclic, o.TiesLate = true, false, false
-		g := testgames.RandomLayered(r, o)
+		g := testgames.RandomTiered(r, o)
 		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
 		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g.Backward(), solved.SameText)
 	}

@@ -29,7 +29,7 @@ func TestLongLayers(t *testing.T) {
 }
 
 func solveLayers(t *testing.T, first, end int) {
-	kind := testgames.LayeredKind()
+	kind := testgames.TieredKind()
 	for seed := first; seed < end; seed++ {
 		g, random := must.Get(kind.New([]int{seed, seed % 3}))(t), rand.New(rand.NewPCG(uint64(seed), 3))
 		r := &pipe.Runner{Bin: programs.Dir(t), Memory: []int{0, pipe.Least(method.Of(g), 3)}[random.IntN(2)]}

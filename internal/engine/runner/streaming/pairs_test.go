@@ -117,7 +117,7 @@ func TestPairs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	games := []game.Game{must.Get(quickcross.New(3, 3, 2))(t), must.Get(mills.New(3))(t), must.Get(mnk.New(4, 3, 4))(t)}
 	for range 10 {
-		games = append(games, testgames.RandomLayered(random, testgames.RandomOptions(random)))
+		games = append(games, testgames.RandomTiered(random, testgames.RandomOptions(random)))
 	}
 	r, shards := &paired{t: t, random: random, jobs: make(map[string]int)}, 0
 	for _, g := range games {

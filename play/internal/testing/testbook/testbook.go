@@ -11,7 +11,7 @@ import (
 )
 
 // New makes an opening book of a game.
-func New(t testing.TB, g game.Layered, plies int) *book.Book {
+func New(t testing.TB, g game.Tiered, plies int) *book.Book {
 	t.Helper()
 	s := must.Get(search.New(g, search.Options{Memory: 1 << 20}))(t)
 	return must.Get(book.New(g, plies, must.Get(book.Search(t.Context(), g, plies, s))(t)))(t)

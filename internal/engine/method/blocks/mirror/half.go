@@ -17,7 +17,7 @@ type Half struct {
 var _ game.Deduced = (*Half)(nil)
 
 // HalfOf returns the stored half of a game; nil if the game stores all its positions.
-func HalfOf(g game.Tiered) *Half {
+func HalfOf(g game.Blockwise) *Half {
 	if h, ok := g.(game.Halved); ok {
 		return &Half{Halved: h}
 	}

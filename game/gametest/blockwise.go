@@ -9,9 +9,9 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// CheckTiered checks the contract of game.Tiered for a position: its slot, and that the moves
+// CheckBlockwise checks the contract of game.Blockwise for a position: its slot, and that the moves
 // across and within its range are those of Moves.
-func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
+func CheckBlockwise(t testing.TB, g game.Blockwise, p game.Position) {
 	t.Helper()
 	tier := g.Tier(p)
 	at := fmt.Sprintf("tier %d, %#x (%q)", tier, p, g.AppendText(nil, p))
@@ -58,7 +58,7 @@ func CheckTiered(t testing.TB, g game.Tiered, p game.Position) {
 
 // checkRanges checks that the sources and targets of a range have its slots, and that it is a target
 // and a source of them. It returns the targets.
-func checkRanges(t testing.TB, at string, g game.Tiered, tier int, rng uint64) (targets []uint64) {
+func checkRanges(t testing.TB, at string, g game.Blockwise, tier int, rng uint64) (targets []uint64) {
 	t.Helper()
 	lows := g.Low(tier, rng)
 	for _, source := range checkAppended(t, at, "Sources", g.Sources([]uint64{12345}, tier, rng)) {
@@ -83,7 +83,7 @@ func checkRanges(t testing.TB, at string, g game.Tiered, tier int, rng uint64) (
 
 // movesOf returns, sorted, the ranges to which moves across ranges lead, and the slots to which those
 // within the range lead. It checks that each move leads to the next tier, and does not change both.
-func movesOf(t testing.TB, at string, g game.Tiered, p game.Position) (across []uint64, within []uint32) {
+func movesOf(t testing.TB, at string, g game.Blockwise, p game.Position) (across []uint64, within []uint32) {
 	t.Helper()
 	next := g.Tier(p) + 1
 	rng, low := split(g, p)
@@ -112,7 +112,7 @@ func movesOf(t testing.TB, at string, g game.Tiered, p game.Position) (across []
 }
 
 // checkFinish checks that Finish agrees with Primitive on a reachable position.
-func (c contract) checkFinish(g game.Tiered, p game.Position) {
+func (c contract) checkFinish(g game.Blockwise, p game.Position) {
 	c.Helper()
 	tier, end := g.Tier(p), g.Primitive(p)
 	rng, low := split(g, p)
@@ -131,7 +131,7 @@ func (c contract) checkFinish(g game.Tiered, p game.Position) {
 
 // checkDeduced checks what Deduce says of a reachable position: it is one, and its value, if Deduce says it,
 // is that of Primitive, or a win with one move.
-func (c contract) checkDeduced(g game.Tiered, p game.Position) {
+func (c contract) checkDeduced(g game.Blockwise, p game.Position) {
 	c.Helper()
 	deduce := game.DeducerOf(g)
 	if deduce == nil {
@@ -187,6 +187,6 @@ func checkAppended(t testing.TB, at, name string, list []uint64) []uint64 {
 }
 
 // split returns the range and the low part of a position.
-func split(g game.Tiered, p game.Position) (rng uint64, low uint32) {
+func split(g game.Blockwise, p game.Position) (rng uint64, low uint32) {
 	return p >> g.LowBits(), uint32(p & (1<<g.LowBits() - 1))
 }

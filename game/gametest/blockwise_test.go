@@ -11,14 +11,14 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
-// misfinished is a Tiered game whose Finish is wrong.
+// misfinished is a Blockwise game whose Finish is wrong.
 type misfinished struct {
-	game.Tiered
+	game.Blockwise
 	wrong func(*block.Block)
 }
 
 func (g misfinished) Finish(b *block.Block) {
-	g.Tiered.Finish(b)
+	g.Blockwise.Finish(b)
 	g.wrong(b)
 }
 
@@ -50,12 +50,12 @@ func TestDeducedContract(t *testing.T) {
 	}
 }
 
-// A Tiered game satisfies the contract with all combinations of Values; if Finish does not
+// A Blockwise game satisfies the contract with all combinations of Values; if Finish does not
 // agree with Primitive, it does not.
-func TestTieredContract(t *testing.T) {
+func TestBlockwiseContract(t *testing.T) {
 	rules := must.Get(connectn.New(3, 3, 3))(t)
 	for _, values := range testgames.AllValues() {
-		if f := failure(t, testgames.Reread{Tiered: rules, Reading: values}); f != "" {
+		if f := failure(t, testgames.Reread{Blockwise: rules, Reading: values}); f != "" {
 			t.Errorf("%+v: %s", values, f)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/treereduce/treereduce/game"
 )
 
-// A Layered is a game.Layered, game.Symmetric and game.Decider given by a list of positions.
-type Layered struct {
+// A Tiered is a game.Tiered, game.Symmetric and game.Decider given by a list of positions.
+type Tiered struct {
 	listed
 	loops  []bool // by tier
 	images map[game.Position][]game.Position
@@ -18,13 +18,13 @@ type Layered struct {
 }
 
 var _ interface {
-	game.Layered
+	game.Tiered
 	game.Symmetric
 	game.Decider
-} = (*Layered)(nil)
+} = (*Tiered)(nil)
 
-// LayeredOptions are options of RandomLayered.
-type LayeredOptions struct {
+// TieredOptions are options of RandomTiered.
+type TieredOptions struct {
 	// Positions is the number of positions, approximately; at least 1.
 	Positions int
 	// OfMover means that turns alternate, values are those of the player to move, and images may exchange
@@ -45,8 +45,8 @@ type LayeredOptions struct {
 }
 
 // RandomOptions returns options of one of the kinds of games, small if they are not long.
-func RandomOptions(r *rand.Rand) LayeredOptions {
-	o := LayeredOptions{Positions: 1 + r.IntN(60), OfMover: r.IntN(2) == 0, Acyclic: r.IntN(4) == 0, Sparse: r.IntN(3) == 0}
+func RandomOptions(r *rand.Rand) TieredOptions {
+	o := TieredOptions{Positions: 1 + r.IntN(60), OfMover: r.IntN(2) == 0, Acyclic: r.IntN(4) == 0, Sparse: r.IntN(3) == 0}
 	o.TiesLate = o.Acyclic && r.IntN(2) == 0
 	if r.IntN(8) == 0 {
 		o.Long, o.Positions = true, 600
@@ -55,11 +55,11 @@ func RandomOptions(r *rand.Rand) LayeredOptions {
 	return o
 }
 
-// RandomLayered returns a random game with a group of symmetries. It uses everything that the interfaces
+// RandomTiered returns a random game with a group of symmetries. It uses everything that the interfaces
 // allow: inner moves, empty tiers, ties, draws, several moves to a position and to its images, positions with
 // fewer images than the group has elements, unreachable positions, positions that the rules decide. The canonical position is any one of
 // the images.
-func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
+func RandomTiered(r *rand.Rand, o TieredOptions) *Tiered {
 	all := symmetries()
 	d := &design{r: r, o: o, group: all[r.IntN(len(all))], impartial: o.OfMover && r.IntN(4) == 0}
 	d.keeps = d.all()
@@ -82,13 +82,13 @@ func RandomLayered(r *rand.Rand, o LayeredOptions) *Layered {
 	return d.game()
 }
 
-// LayeredKind returns a kind of games whose rules processes can make again: each seed is a random one, with Predecessors if
+// TieredKind returns a kind of games whose rules processes can make again: each seed is a random one, with Predecessors if
 // backward is 1, and without tiers if it is 2 and there is only one.
-func LayeredKind() game.Kind {
+func TieredKind() game.Kind {
 	return game.Kind{Name: "layered", Usage: "random games", Params: []game.Param{{Name: "seed", Usage: "of the game"}, {Name: "backward", Usage: "what it implements"}},
 		New: func(args []int) (game.Game, error) {
 			r := rand.New(rand.NewPCG(uint64(args[0]), 2))
-			g := RandomLayered(r, RandomOptions(r))
+			g := RandomTiered(r, RandomOptions(r))
 			g.name = fmt.Sprintf("layered seed=%d backward=%d", args[0], args[1])
 			switch {
 			case args[1] == 1:
@@ -104,7 +104,7 @@ func LayeredKind() game.Kind {
 type design struct {
 	group
 	r         *rand.Rand
-	o         LayeredOptions
+	o         TieredOptions
 	impartial bool     // positions do not show whose turn it is
 	keeps     elements // the symmetries that do not exchange the players
 	loops     []bool   // by tier
@@ -247,8 +247,8 @@ func (d *design) mover(q int, image elements) game.Player {
 func (d *design) exchanges(image elements) bool { return image&d.keeps == 0 }
 
 // game returns the game.
-func (d *design) game() *Layered {
-	g := &Layered{
+func (d *design) game() *Tiered {
+	g := &Tiered{
 		listed: listed{
 			name:      fmt.Sprintf("layered seed=%d", d.r.Uint32()),
 			tiers:     len(d.loops) - 1,
@@ -289,7 +289,7 @@ func (d *design) game() *Layered {
 }
 
 // winsAtOnce reports whether the player to move at p can win by a move, and the rules decide all successors.
-func (g *Layered) winsAtOnce(p game.Position) bool {
+func (g *Tiered) winsAtOnce(p game.Position) bool {
 	win, moves := g.values.Ended(game.NewValue(game.WinFor(g.ToMove(p)), 1), g.ToMove(p)), g.Moves(nil, p)
 	return slices.ContainsFunc(moves, func(m game.Move) bool {
 		return g.values.Before(g.values.Ended(g.Primitive(m.To), g.ToMove(m.To))) == win
@@ -348,10 +348,10 @@ func (d *design) node(i int, image elements, keys map[place]game.Position) node 
 }
 
 // Loops reports whether the tier may have inner moves.
-func (g *Layered) Loops(tier int) bool { return g.loops[tier] }
+func (g *Tiered) Loops(tier int) bool { return g.loops[tier] }
 
 // Known returns the value that the rules decide.
-func (g *Layered) Known(p game.Position) game.Value {
+func (g *Tiered) Known(p game.Position) game.Value {
 	if g.known[p] {
 		return game.NewValue(game.WinFor(g.ToMove(p)), 1)
 	}
@@ -359,16 +359,16 @@ func (g *Layered) Known(p game.Position) game.Value {
 }
 
 // Canonical returns the first of the images.
-func (g *Layered) Canonical(p game.Position) game.Position { return g.images[p][0] }
+func (g *Tiered) Canonical(p game.Position) game.Position { return g.images[p][0] }
 
 // Images appends the images.
-func (g *Layered) Images(dst []game.Position, p game.Position) []game.Position {
+func (g *Tiered) Images(dst []game.Position, p game.Position) []game.Position {
 	return append(dst, g.images[p]...)
 }
 
 // Backward returns the game with Predecessors.
-func (g *Layered) Backward() *LayeredBackward {
-	b := &LayeredBackward{g, make(map[game.Position][]game.Position)}
+func (g *Tiered) Backward() *TieredBackward {
+	b := &TieredBackward{g, make(map[game.Position][]game.Position)}
 	for _, from := range g.Positions() {
 		for _, to := range g.positions[from].next {
 			b.predecessors[to] = append(b.predecessors[to], from)
@@ -377,15 +377,15 @@ func (g *Layered) Backward() *LayeredBackward {
 	return b
 }
 
-// A LayeredBackward is a Layered that is game.Reversible.
-type LayeredBackward struct {
-	*Layered
+// A TieredBackward is a Tiered that is game.Reversible.
+type TieredBackward struct {
+	*Tiered
 	predecessors map[game.Position][]game.Position
 }
 
-var _ game.Reversible = (*LayeredBackward)(nil)
+var _ game.Reversible = (*TieredBackward)(nil)
 
 // Predecessors appends the predecessors, those that play does not reach among them.
-func (g *LayeredBackward) Predecessors(dst []game.Position, p game.Position) []game.Position {
+func (g *TieredBackward) Predecessors(dst []game.Position, p game.Position) []game.Position {
 	return append(dst, g.predecessors[p]...)
 }

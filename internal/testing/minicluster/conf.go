@@ -146,9 +146,6 @@ func (c *Cluster) writeFiles() error {
 	if err := c.writeHosts(); err != nil {
 		return err
 	}
-	if err := c.writeRacks(); err != nil {
-		return err
-	}
 	for n := range c.nodes() {
 		if err := c.writeNode(n + 1); err != nil {
 			return err

@@ -75,17 +75,6 @@ func (c *Cluster) writeHosts() error {
 	return writeFile(c.hostsFile(), []byte(b.String()), 0o644)
 }
 
-// writeRacks writes the table of racks: each node is a rack, so that the name node prefers, for a
-// client with the address of a node, the DataNode of the node. It cannot compare addresses, because
-// all DataNodes have that of localhost, from which they connect.
-func (c *Cluster) writeRacks() error {
-	var b strings.Builder
-	for n := 1; n <= c.nodes(); n++ {
-		fmt.Fprintf(&b, "%s /node%d\n", c.nodeHost(n), n)
-	}
-	return writeFile(c.path("conf", "racks"), []byte(b.String()), 0o644)
-}
-
 // OfNode returns the DataNode or NodeManager of node n. DataNode2 is that of node 2.
 func (d Daemon) OfNode(n int) Daemon {
 	if n == 1 {

@@ -45,10 +45,10 @@ func (r *run) sealOf(ctx context.Context, name string) (*store.Seal, error) {
 func (r *run) warnRerun(name string) {
 	if err := r.damage[name]; err != nil {
 		delete(r.damage, name)
-		r.notify(Damaged, name, "%v: the job runs again", err)
+		r.reportDamage(name, "%v: the job runs again", err)
 	} else if r.seals[name] == nil && r.journal.ran(name) && !r.warned {
 		r.warned = true
-		r.notify(Damaged, name, "%s is missing: the job runs again", name)
+		r.reportDamage(name, "%s is missing: the job runs again", name)
 	}
 }
 
@@ -122,7 +122,7 @@ func (r *run) wantsFinal(ctx context.Context) (bool, error) {
 	wanted := !there && (r.Final == FinalYes || r.Final == FinalAuto && r.result.Positions <= FinalLimit)
 	r.result.Final = there || wanted
 	if err := r.damage[FinalDir]; err != nil && !wanted {
-		r.notify(Damaged, FinalDir, "%v: it is removed", err)
+		r.reportDamage(FinalDir, "%v: it is removed", err)
 		return false, r.remove(FinalDir)
 	}
 	return wanted, nil

@@ -267,7 +267,7 @@ func (r *run) runJobs(ctx context.Context) error {
 // runNode runs the jobs of a node.
 func (r *run) runNode(ctx context.Context, n *node) error {
 	if n.fault != nil {
-		r.notify(Damaged, n.lacks, "%v: the passes over tier %d run again", n.fault, n.tier)
+		r.reportDamage(n.lacks, "%v: the passes over tier %d run again", n.fault, n.tier)
 		if err := r.removeNode(n); err != nil {
 			return err
 		}

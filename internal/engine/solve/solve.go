@@ -379,9 +379,9 @@ func (r *run) warnJournal(err error) {
 	}
 }
 
-// notify reports what has happened to the output of a job, or to a file of the table.
-func (r *run) notify(kind Kind, name, format string, args ...any) {
-	r.report(Event{Kind: kind, Job: name, Text: fmt.Sprintf(format, args...)})
+// reportDamage reports that the output of a job, or a file of the table, is damaged or missing.
+func (r *run) reportDamage(name, format string, args ...any) {
+	r.report(Event{Kind: Damaged, Job: name, Text: fmt.Sprintf(format, args...)})
 }
 
 // rebuilt reports that output has been written again, if it has been reported as damaged.

@@ -42,10 +42,10 @@ func (r *run) resumeTable(ctx context.Context) error {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case errors.Is(err, syscall.ENOTDIR):
-			r.notify(Damaged, table.Dir, "%v", err)
+			r.reportDamage(table.Dir, "%v", err)
 			return r.data.Remove(table.Dir)
 		case jobdir.Damaged(err):
-			r.notify(Damaged, table.Dir, "%v", err)
+			r.reportDamage(table.Dir, "%v", err)
 			if err := r.data.Remove(path.Join(table.Dir, name)); err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func (r *run) reuse(ctx context.Context, tier int, files []store.SealedFile) err
 		name := path.Join(table.Dir, f.Name)
 		err := jobdir.CheckFile(r.data.FS, r.data.Dir(name), &f)
 		if jobdir.Damaged(err) {
-			r.notify(Damaged, table.TierFile(tier), "%v: the file is made again", err)
+			r.reportDamage(table.TierFile(tier), "%v: the file is made again", err)
 			return nil
 		}
 		if err != nil {

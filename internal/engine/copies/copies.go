@@ -4,7 +4,7 @@
 //
 // A batch takes the copy from one state of the data directory to a later one: first comes what is new, then goes what is
 // old. In between, the copy has both, so that a run can resume from it at any time; a directory that is not completely
-// copied is noticed by its seal. The run deletes nothing while a batch reads the data directory.
+// copied is noticed by its seal. What a batch copies is deleted only after that.
 package copies
 
 import (
@@ -63,7 +63,9 @@ type Copy struct {
 	stage string // a directory in the data directory, for this process
 
 	there   state         // the state of the copy; nil: it is not known, after an error
-	reading chan struct{} // full while a batch reads the data directory, or the run deletes what belongs in the copy
+	reading chan struct{} // full while a batch looks at the data directory, or the run deletes what belongs in the copy
+	names   []string      // the files that the batch copies; reading guards it
+	copied  chan struct{} // closed when it has copied them
 	last    chan struct{} // closed when the run has ended
 	ended   chan struct{} // closed when work has ended; nil before Start
 	failing bool          // the last batch has failed
@@ -81,8 +83,7 @@ func New(ctx context.Context, place Place, fsys store.FS, data, stage string, wa
 // Name returns the full name of the copy.
 func (c *Copy) Name() string { return c.place.Name() }
 
-// FS returns a file system for writing the data directory. In it, what belongs in the copy goes away only when no batch is
-// reading.
+// FS returns a file system for writing the data directory. In it, files that a batch copies go away only after it has copied them.
 func (c *Copy) FS() store.FS { return &steady{c.fsys, c} }
 
 // steady is the file system that Copy.FS returns.
@@ -101,16 +102,26 @@ func (s *steady) RemoveAll(name string) error {
 	return s.c.whileIdle(name, func() error { return s.FS.RemoveAll(name) })
 }
 
-// whileIdle calls do, by which a path goes away. If it belongs in the copy, that is when no batch is reading.
+// whileIdle calls do, by which a path goes away. If it belongs in the copy, that is when no batch looks at the data directory or
+// copies a file of that path.
 func (c *Copy) whileIdle(name string, do func() error) error {
 	below, ok := strings.CutPrefix(path.Clean(name), path.Clean(c.data)+"/")
-	if ok && belongs(top(below)) && c.lock() {
-		defer c.unlock()
+	for ok && belongs(top(below)) && c.lock() {
+		if !slices.ContainsFunc(c.names, func(file string) bool { return strings.HasPrefix(file+"/", below+"/") }) {
+			defer c.unlock()
+			break
+		}
+		copied := c.copied
+		c.unlock()
+		select {
+		case <-copied:
+		case <-c.ctx.Done():
+		}
 	}
 	return do()
 }
 
-// lock waits until no batch is reading and nothing is deleted. It returns false if copying has ended.
+// lock waits until no batch looks at the data directory and nothing is deleted. It returns false if copying has ended.
 func (c *Copy) lock() bool {
 	select {
 	case c.reading <- struct{}{}:
@@ -162,6 +173,9 @@ func (c *Copy) try() error {
 // batch makes the copy equal to the data directory. Seals come after the files that they list, and the journal comes last: it
 // may say that the game is solved.
 func (c *Copy) batch() error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
 	if c.there == nil {
 		if _, err := c.list(); err != nil {
 			return err
@@ -190,13 +204,16 @@ func (c *Copy) batch() error {
 // put copies what is in the data directory and not there, except small files other than the manifest. It returns the state of
 // the data directory.
 func (c *Copy) put(there state) (here state, err error) {
-	if !c.lock() {
-		return nil, c.ctx.Err()
-	}
-	defer c.unlock()
-	if here, err = c.scan(); err != nil {
+	if here, err = c.look(there); err != nil {
 		return nil, err
 	}
+	defer func() { // a deletion sees the end of copied, then that there are no names
+		if c.lock() {
+			c.names = nil
+			c.unlock()
+		}
+		close(c.copied)
+	}()
 	if here[store.ManifestFile] != there[store.ManifestFile] { // what has no manifest is no copy
 		if err := c.place.Make(c.ctx); err != nil {
 			return nil, err
@@ -206,15 +223,26 @@ func (c *Copy) put(there state) (here state, err error) {
 		}
 		there[store.ManifestFile] = here[store.ManifestFile]
 	}
-	names := here.differing(there, func(name string) bool { return !isSmall(name) })
-	if len(names) == 0 {
+	if len(c.names) == 0 {
 		return here, nil
 	}
 	bytes := int64(0)
-	for _, name := range names {
+	for _, name := range c.names {
 		bytes += here[name].length
 	}
-	return here, c.place.Put(c.ctx, names, bytes)
+	return here, c.place.Put(c.ctx, c.names, bytes)
+}
+
+// look returns the state of the data directory, and sets names to the files that are not there.
+func (c *Copy) look(there state) (here state, err error) {
+	if !c.lock() {
+		return nil, c.ctx.Err()
+	}
+	defer c.unlock()
+	if here, err = c.scan(); err == nil {
+		c.names, c.copied = here.differing(there, func(name string) bool { return !isSmall(name) }), make(chan struct{})
+	}
+	return here, err
 }
 
 // write writes small files of the data directory.

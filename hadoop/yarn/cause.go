@@ -55,6 +55,9 @@ func (f Failure) String() string {
 // A finished is an application that has ended, in the JSON of the resource manager.
 type finished struct{ ID, State, FinalStatus, Diagnostics string }
 
+// ErrSucceeded is the error of Cause for an application that has succeeded.
+var ErrSucceeded = errors.New("the application has succeeded")
+
 // Cause returns why an application failed or by whom it was killed. It finds the task that
 // made the job fail, and returns what the program of its first failed attempt wrote to stderr.
 // It waits some seconds for the end of the application. It returns an error if the application did not fail, or if no
@@ -70,7 +73,10 @@ func (c *Client) Cause(ctx context.Context, id string) (failure Failure, err err
 	}
 	app := answer.App
 	app.ID = id
-	if app.FinalStatus == "SUCCEEDED" || app.FinalStatus == "UNDEFINED" {
+	switch app.FinalStatus {
+	case "SUCCEEDED":
+		return failure, ErrSucceeded
+	case "UNDEFINED":
 		return failure, fmt.Errorf("%s did not fail", id)
 	}
 	if task := failedTask.FindStringSubmatch(app.Diagnostics); task != nil {

@@ -6,6 +6,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path"
 	"strings"
@@ -109,6 +110,10 @@ func (j *Job) Report(p Progress) {
 		j.Progress(p)
 	}
 }
+
+// ErrAgain is wrapped by the error of a job that has not failed, but whose result is lost: its output must be deleted, and it
+// can run again.
+var ErrAgain = errors.New("the job runs again")
 
 // A Runner executes jobs.
 type Runner interface {

@@ -85,7 +85,7 @@ const (
 	Done    Kind = "done"  // a job is done
 
 	Resumed Kind = "resumed" // the run continues an earlier one
-	Retried Kind = "retried" // tasks of a job on a cluster have run again
+	Retried Kind = "retried" // a job on a cluster, or tasks of it, have run again
 	Damaged Kind = "damaged" // output of an earlier run is damaged or missing, and will be rebuilt if it is needed
 	Rebuilt Kind = "rebuilt" // damaged output has been written again
 	Warning Kind = "warning" // anything else that the user should know
@@ -272,12 +272,20 @@ func (r *run) solve(ctx context.Context) (err error) {
 	return r.end(ctx)
 }
 
-// execute runs a job of a node; nil: the final job. finish must commit the job's directory.
+// execute runs a job of a node; nil: the final job. finish must commit the job's directory. A job whose result is lost runs once
+// more.
 func (r *run) execute(ctx context.Context, job *runner.Job, n *node, finish func(runner.Stats) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	stats, err := r.runJob(ctx, job, n)
+	if errors.Is(err, runner.ErrAgain) {
+		r.report(Event{Kind: Retried, Job: job.Name, Text: err.Error()})
+		if err = r.data.RemoveAttempt(job.Output); err == nil {
+			stats, err = r.runJob(ctx, job, n)
+			stats.Retries++
+		}
+	}
 	if err == nil && time.Since(r.jobAt) > cmp.Or(r.SyncAfter, syncAfter) {
 		err = r.data.EnableSync()
 	}

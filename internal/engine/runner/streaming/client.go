@@ -12,7 +12,6 @@ import (
 	"github.com/treereduce/treereduce/hadoop/yarn"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
-	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/numfmt"
 	"github.com/treereduce/treereduce/internal/system"
 )
@@ -70,7 +69,7 @@ func (r *Runner) submit(ctx context.Context, job *runner.Job, reads int64, args 
 		return runner.Stats{}, r.failure(ctx, report.App, job.Output, err)
 	}
 	if read := report.Counters[step.CounterGroup("map")][step.RecordsIn]; read != reads {
-		return runner.Stats{}, &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("its maps have read %s of %d, or their counters are missing", numfmt.Count(read, "record"), reads)}
+		return runner.Stats{}, fmt.Errorf("%w: %s: its maps have read %s of %d, or their counters are missing", runner.ErrAgain, report.App, numfmt.Count(read, "record"), reads)
 	}
 	return r.stats(job, report.App, report.Counters, time.Since(begun)), nil
 }
@@ -132,8 +131,12 @@ func (r *Runner) failure(ctx context.Context, app, attempt string, clientErr err
 	if app != "" {
 		ctx, cancel := context.WithTimeout(ctx, endWait)
 		defer cancel()
-		if failure, err := r.Yarn.Cause(ctx, app); err == nil {
+		failure, err := r.Yarn.Cause(ctx, app)
+		if err == nil {
 			return fmt.Errorf("%s: %s", app, failure)
+		}
+		if errors.Is(err, yarn.ErrSucceeded) {
+			return fmt.Errorf("%w: %s has succeeded, but hadoop: %w", runner.ErrAgain, app, clientErr)
 		}
 	}
 	if err := r.abandon(attempt); err != nil {

@@ -62,7 +62,7 @@ END`)
 	if got := commands(); !slices.Equal(got, []string{"jar streaming.jar"}) {
 		t.Errorf("commands %q", got)
 	}
-	if _, err := r.submit(t.Context(), job, 8, []string{"jar"}); err == nil || !strings.Contains(err.Error(), "its maps have read 7 records of 8") {
+	if _, err := r.submit(t.Context(), job, 8, []string{"jar"}); !errors.Is(err, runner.ErrAgain) || !strings.Contains(err.Error(), "its maps have read 7 records of 8") {
 		t.Errorf("a map without its split: %v", err)
 	}
 }

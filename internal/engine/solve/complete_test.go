@@ -21,6 +21,7 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
 
@@ -180,5 +181,48 @@ func TestNoStart(t *testing.T) {
 	must.OK(t, errors.Join(w.Finish(nil), table.Seal(store.Local{}, dir, g.Spec())))
 	if r, err := solveInto(t, dir, g, options(), store.Resume); err == nil || !strings.Contains(err.Error(), "the initial position is missing") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// again loses the result of a job as often as it says: the job has written its output.
+type again struct {
+	inline.Runner
+	at    string
+	times int
+	ran   int
+}
+
+func (a *again) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
+	stats, err := a.Runner.Run(ctx, job)
+	if err == nil && job.Name == a.at {
+		if a.ran++; a.ran <= a.times {
+			return runner.Stats{}, fmt.Errorf("%w: its client is lost", runner.ErrAgain)
+		}
+	}
+	return stats, err
+}
+
+// TestAgain checks that a job whose result is lost runs once more, and that a second loss ends the run.
+func TestAgain(t *testing.T) {
+	g := solvedtest.Game(t, "connectn width=3 height=3 connect=3")
+	for times, want := range []string{"", "", "data_second4: the job runs again: its client is lost"} {
+		r, retried := &again{at: "data_second4", times: times}, 0
+		o := options()
+		o.Runner = r
+		o.Report = func(e solve.Event) {
+			if e.Done && e.Job == r.at {
+				retried = int(e.Retries)
+			}
+		}
+		dir := t.TempDir()
+		_, err := solveInto(t, dir, g, o, store.Fresh)
+		if want == "" && (err != nil || r.ran != times+1 || retried != times) || want != "" && (err == nil || err.Error() != want || r.ran != 2) {
+			t.Errorf("lost %d times: it ran %d times, with %d retries: %v", times, r.ran, retried, err)
+		}
+		if want == "" {
+			if n, err := verify(dir, g); err != nil || n != 694 {
+				t.Errorf("verified %d positions, %v", n, err)
+			}
+		}
 	}
 }

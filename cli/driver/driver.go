@@ -39,7 +39,7 @@ func (x Extension) Main(games ...game.Kind) {
 
 // Run is the function Run for a program with an Extension.
 func (x Extension) Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, gameOf(games, args), args, stderr, func(ctx context.Context, games game.Kinds, args []string, r *rules.Program) int {
+	return command.WithRules(games, func() string { return gameOf(games, args) }, args, stderr, func(ctx context.Context, games game.Kinds, args []string, r *rules.Program) int {
 		return (&program{games, r, x}).run(ctx, args, stdin, stdout, stderr)
 	})
 }

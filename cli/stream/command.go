@@ -64,7 +64,7 @@ func process(work side, games game.Kinds) {
 	if _, set := os.LookupEnv("GOMAXPROCS"); inTask() && !set {
 		runtime.GOMAXPROCS(min(2, runtime.GOMAXPROCS(0)))
 	}
-	os.Exit(command.WithRules(games, gameNamed(games, os.Args), os.Args, os.Stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
+	os.Exit(command.WithRules(games, func() string { return gameNamed(games, os.Args) }, os.Args, os.Stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
 		return work.run(ctx, games, args, os.Stdin, os.Stdout, os.Stderr)
 	}))
 }

@@ -37,21 +37,22 @@ const (
 
 // WithRules calls run with the games, the arguments without these flags, and the program that they name, or
 // the environment; its game is one more game. The program is nil if none is named, or if only the environment names
-// one and either of is a game of ours, the one that the arguments ask for, or they need no games. Help does without a
+// one and either of returns a game of ours, the one that the arguments ask for, or they need no games. Help does without a
 // program of the environment that cannot start. The program ends before WithRules returns. If a question fails later, in a
 // method that returns no error, WithRules ends this process. A signal ends the program, from its start on, and this process
 // if run has no context of Interruptible. The context is for Run.
-func WithRules(games game.Kinds, of string, args []string, stderr io.Writer, run func(context.Context, game.Kinds, []string, *program.Program) int) int {
+func WithRules(games game.Kinds, of func() string, args []string, stderr io.Writer, run func(context.Context, game.Kinds, []string, *program.Program) int) int {
 	values, args, err := rulesFlags(args)
 	if err != nil {
 		return Exit(args, err, stderr)
 	}
 	rulesProperty, filesProperty := Environment(RulesProperty)[0], Environment(FilesProperty)[0]
 	name, where := values[RulesFlag], "--"+RulesFlag
-	_, ours := games.Named(of)
 	for _, variable := range []string{RulesVariable, rulesProperty} {
-		if name == "" && !ours && !withoutGames(args[1:]) {
-			name, where = os.Getenv(variable), variable
+		if program := os.Getenv(variable); name == "" && program != "" && !withoutGames(args[1:]) {
+			if _, ours := games.Named(of()); !ours {
+				name, where = program, variable
+			}
 		}
 	}
 	signalled, received := withSignals(context.Background())

@@ -28,7 +28,7 @@ func Main(games ...game.Kind) {
 // streams. It returns the exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C,
 // 143 by SIGTERM.
 func Run(games game.Kinds, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return command.WithRules(games, command.GameIn(games, args), args, stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
+	return command.WithRules(games, func() string { return command.GameIn(games, args) }, args, stderr, func(ctx context.Context, games game.Kinds, args []string, _ *program.Program) int {
 		return run(ctx, games, args, stdin, stdout, stderr)
 	})
 }

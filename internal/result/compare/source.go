@@ -100,14 +100,16 @@ func (s *Source) openText(games game.Kinds, dir string) error {
 // read reads the text of a result, if it is no table. A duplicate position is an error.
 func (s *Source) read(g game.Game) (err error) {
 	s.values = make(map[game.Position]game.Value)
+	checked := make(map[game.Value]bool)
 	add := func(in io.Reader, source string) error {
 		r := streamfmt.NewEditedReader(in, source)
 		return r.Each(func(line []byte) error {
 			p, v, err := ParseLine(g, string(line))
-			if err == nil {
+			if err == nil && !checked[v] {
 				if why := notation.CheckValue(g, v); why != nil {
 					err = fmt.Errorf("%d is no value of the game: %w", v, why)
 				}
+				checked[v] = true
 			}
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)

@@ -90,7 +90,7 @@ func (s *Start) Needs(least int) error {
 	return command.Usagef("--memory %dM: %s needs at least %s", s.Memory>>20, s.Game.Spec(), memoryText(least))
 }
 
-// memoryText returns the value of --memory for at least so many bytes.
+// memoryText returns the least value of --memory that is not below a number of bytes.
 func memoryText(bytes int) string { return fmt.Sprintf("%dM", (bytes-1)>>20+1) }
 
 // A Preflighter checks the preconditions of a run before anything is written. data is the path of the data directory.

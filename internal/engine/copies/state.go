@@ -83,8 +83,8 @@ func (s state) without(other state) (names []string) {
 	return slices.Compact(names)
 }
 
-// scan returns the state of the data directory, without files that no seal lists. It reads the journal first: then that tells
-// of nothing that is committed too late for the state.
+// scan returns the state of the data directory, without files that no seal lists. It reads the journal first, so that
+// the journal lists no job that was committed after the rest was read.
 func (c *Copy) scan() (state, error) {
 	here := make(state)
 	if err := c.read(store.JournalFile, here); err != nil {

@@ -19,9 +19,9 @@ type pusher struct {
 	memory int
 
 	pending []*pendingBlock // the receivers, of one tier, in ascending order of range
-	bytes   int             // of pending
+	bytes   int             // the memory of pending
 	free    []*pendingBlock
-	tier    int    // of the last block pushed
+	tier    int    // the tier of the last block that was pushed
 	last    uint64 // its range
 	ranges  []uint64
 }

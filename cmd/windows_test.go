@@ -74,12 +74,15 @@ func (w *wine) tool(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a program, and returns its exit status and what it prints.
-func (w *wine) run(stdin, line string) (status int, output string) {
-	cmd := w.tool("wine", strings.Fields(line)...)
-	cmd.Stdin = strings.NewReader(stdin)
-	out, _ := cmd.CombinedOutput()
-	return cmd.ProcessState.ExitCode(), string(out)
+// program returns a command that runs a program, and a function that returns what it has printed, to a file: Wine's
+// services, which the first program starts, would keep a pipe open.
+func (w *wine) program(t *testing.T, line string) (cmd *exec.Cmd, printed func() string) {
+	t.Helper()
+	file := must.Get(os.CreateTemp(w.dir, "printed"))(t)
+	t.Cleanup(func() { file.Close() })
+	cmd = w.tool("wine", strings.Fields(line)...)
+	cmd.Stdout, cmd.Stderr = file, file
+	return cmd, func() string { return string(must.Get(os.ReadFile(file.Name()))(t)) }
 }
 
 // TestLongWindows runs the programs for Windows under Wine: it solves 4×5, stops and resumes a run that no other
@@ -90,7 +93,10 @@ func TestLongWindows(t *testing.T) {
 	w := newWine(t)
 	expect := func(want int, parts string, stdin, line string) {
 		t.Helper()
-		status, out := w.run(stdin, line)
+		cmd, printed := w.program(t, line)
+		cmd.Stdin = strings.NewReader(stdin)
+		_ = cmd.Run()
+		status, out := cmd.ProcessState.ExitCode(), printed()
 		for _, part := range strings.Split(parts, "|") {
 			if status != want || !strings.Contains(out, part) {
 				t.Errorf("%s: status %d, want %d with %q:\n%s", line, status, want, part, out)
@@ -111,9 +117,7 @@ func TestLongWindows(t *testing.T) {
 	must.OK(t, scanner.Process.Kill())
 	scanner.Wait()
 
-	first := w.tool("wine", strings.Fields("driver.exe solve connectn --width 6 --height 5 --connect 4 --data five")...)
-	var said bytes.Buffer
-	first.Stdout, first.Stderr = &said, &said
+	first, printed := w.program(t, "driver.exe solve connectn --width 6 --height 5 --connect 4 --data five")
 	must.OK(t, first.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- first.Wait() }()
@@ -123,15 +127,15 @@ func TestLongWindows(t *testing.T) {
 		}
 		select {
 		case err := <-ended:
-			t.Fatalf("%v: %s", err, said.String())
+			t.Fatalf("%v: %s", err, printed())
 		default:
 		}
 	}
 	const again = "driver.exe solve connectn --width 6 --height 5 --connect 4 --until-tier 12 --data five"
 	expect(1, "another driver is at work in it", "", again)
 	must.OK(t, first.Process.Signal(os.Interrupt))
-	if <-ended; first.ProcessState.ExitCode() != 130 || !strings.Contains(said.String(), "stopped; --resume continues") {
-		t.Errorf("at Ctrl-C: %v: %s", first.ProcessState, said.String())
+	if <-ended; first.ProcessState.ExitCode() != 130 || !strings.Contains(printed(), "stopped; --resume continues") {
+		t.Errorf("at Ctrl-C: %v: %s", first.ProcessState, printed())
 	}
 	expect(0, "", "", again+" --resume")
 

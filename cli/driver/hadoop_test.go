@@ -237,12 +237,12 @@ func script(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// slow creates a directory of programs with a mapper that sleeps before it works.
-func (s *site) slow(t *testing.T, wait time.Duration) string {
+// held creates a directory of programs with a mapper that waits until the test ends.
+func (s *site) held(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	const step = "name=${0##*/}\nexec '%s/%s' ${name%%_*}\n"
-	script(t, dir, "mapper", fmt.Sprintf("sleep %.0f\n"+step, wait.Seconds(), s.bin, "mapper"))
+	script(t, dir, "mapper", fmt.Sprintf("while [ -e '%s' ]; do sleep 0.1; done\n"+step, dir, s.bin, "mapper"))
 	script(t, dir, "reducer", fmt.Sprintf(step, s.bin, "reducer"))
 	return dir
 }
@@ -354,7 +354,7 @@ func testSafeMode(ctx context.Context, t *testing.T, s *site) {
 // and reads the status again, at once and after a long silence.
 func testStatus(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/killed"
-	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, 8*time.Second))...)
+	cmd := s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.held(t))...)
 	must.OK(t, cmd.Start())
 	running := regexp.MustCompile(`: running\n\d+\.\d% done; at data_first1: possible, tier 1 of 16, map \d+%, reduce \d+%, http://\S+/proxy/application_\d+_\d+/`)
 	if output := s.until(ctx, t, dir, running); output != "" {
@@ -557,7 +557,7 @@ func (s *site) recovers(ctx context.Context, t *testing.T, dir string, flags ...
 func testResourceManager(ctx context.Context, t *testing.T, s *site) {
 	const dir = "/no-manager"
 	manager := s.Web(minicluster.ResourceManager)
-	s.failed(t, s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.slow(t, duringLimit))...), func(cmd *exec.Cmd) error {
+	s.failed(t, s.driver(ctx, nil, s.solve(dir, "--cluster-bin", s.held(t))...), func(cmd *exec.Cmd) error {
 		if err := cmd.Start(); err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 // ParseLine parses a line of final, or of a tier's directory, that has a value.
 func ParseLine(g game.Game, line string) (p game.Position, v game.Value, err error) {
 	fields := strings.Split(line, "\t")
-	if len(fields) < 2 {
-		return p, v, errors.New("expected a position, a tab and its value")
+	if len(fields) < 2 || len(fields) > 3 {
+		return p, v, errors.New("expected a position, its value, and its number of moves if it has one, separated by tabs")
 	}
 	a, err := notation.Parse(g, line, notation.FromFinal)
 	if err != nil {

@@ -116,9 +116,10 @@ func TestRefusedLine(t *testing.T) {
 		g          game.Game
 		line, want string // "": it is read
 	}{
-		{blocks, "", "expected a position, a tab and its value"},
-		{acyclic, "", "expected a position, a tab and its value"},
-		{cyclic, "hello", "expected a position, a tab and its value"},
+		{blocks, "", "expected a position, its value, and its number of moves if it has one, separated by tabs"},
+		{acyclic, "", "expected a position, its value, and its number of moves if it has one, separated by tabs"},
+		{cyclic, "hello", "expected a position, its value, and its number of moves if it has one, separated by tabs"},
+		{acyclic, line(acyclic, "999") + "\t3\t", "expected a position, its value, and its number of moves if it has one, separated by tabs"},
 		{blocks, line(blocks, "255"), ""},
 		{blocks, line(blocks, "40"), "40 is no value of the game: its outcome is missing"},
 		{blocks, line(blocks, "0"), "0 is no value of the game: its outcome is missing"},

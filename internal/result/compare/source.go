@@ -111,11 +111,11 @@ func (s *Source) read(g game.Game) (err error) {
 				}
 				checked[v] = true
 			}
+			if _, twice := s.values[p]; err == nil && twice {
+				err = errors.New("its position has a line already")
+			}
 			if err != nil {
 				return r.Errorf(fmt.Sprintf("a line of final (%v)", err), line)
-			}
-			if _, twice := s.values[p]; twice {
-				return fmt.Errorf("%s: '%s' occurs twice", s.Name, g.AppendText(nil, p))
 			}
 			s.values[p] = v
 			return nil

@@ -97,30 +97,6 @@ func compareHalf(t *testing.T, board [3]int) {
 			t.Errorf("%d of %d positions are verified, %v, want %d of %d", checked, n, err, sample, len(all))
 		}
 	}
-	for i := 0; i < len(all); i += len(all)/20 + 1 {
-		checkPredecessors(t, tab, all, all[i])
-	}
-}
-
-// checkPredecessors compares the predecessors of a position with those that the moves of all
-// positions give.
-func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p game.Position) {
-	t.Helper()
-	g := tab.Game().(game.Blockwise)
-	var want []game.Position
-	for _, q := range all {
-		if g.Tier(q) == g.Tier(p)-1 && slices.ContainsFunc(g.Moves(nil, q), func(m game.Move) bool { return m.To == p }) {
-			want = append(want, q)
-		}
-	}
-	predecessors, err := tab.Predecessors(p)
-	var got []game.Position
-	for _, q := range predecessors {
-		got = append(got, q.Position)
-	}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%#x: predecessors %x, %v, want %x", p, got, err, want)
-	}
 }
 
 // TestShards has a job write shards for the table, of which one may have been lost: then the driver writes the tier.

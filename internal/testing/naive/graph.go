@@ -1,5 +1,19 @@
 package naive
 
+// The results of a position of a game with cycles, for the player to move.
+const (
+	Draw = "DRAW" // play that never ends
+	Lose = "LOSE"
+	Win  = "WIN"
+	Tie  = "TIE"
+)
+
+// A Worth is a result and the number of moves to the end, 0 for a draw.
+type Worth struct {
+	Result     string
+	Remoteness int
+}
+
 // A Graph is a game that may have cycles, in which a player may move twice in a row.
 type Graph struct {
 	Start uint64
@@ -7,7 +21,7 @@ type Graph struct {
 	Finished func(p uint64) string
 	// Successors returns the positions after each move of a position that is not terminal.
 	Successors func(p uint64) []uint64
-	// Again reports whether the player to move at p is to move again at its successor s.
+	// Again reports whether the player to move at p is to move again at its successor s; nil: the turns alternate.
 	Again func(p, s uint64) bool
 	// TiesLate means that players prefer the farthest of several ties. Then the game must have no cycles.
 	TiesLate bool
@@ -67,7 +81,7 @@ func (g Graph) won(p uint64, successors []uint64, worth map[uint64]Worth, before
 	farthest := -1
 	for _, s := range successors {
 		won, lost := Lose, Win // results at s, for the player to move there
-		if g.Again(p, s) {
+		if g.Again != nil && g.Again(p, s) {
 			won, lost = Win, Lose
 		}
 		switch w := worth[s]; {
@@ -102,4 +116,25 @@ func (g Graph) tied(_ uint64, successors []uint64, worth map[uint64]Worth, befor
 		return Tie
 	}
 	return ""
+}
+
+// SolveTexts returns the values of all positions that can be reached from start in a game whose positions are texts, and in which
+// the turns alternate. moves returns the positions after each move, by the names of the moves.
+func SolveTexts(start string, finished func(string) string, moves func(string) map[string]string) map[string]Worth {
+	texts, numbers := []string{start}, map[string]uint64{start: 0}
+	successors := func(p uint64) (all []uint64) {
+		for _, text := range moves(texts[p]) {
+			if _, ok := numbers[text]; !ok {
+				numbers[text] = uint64(len(texts))
+				texts = append(texts, text)
+			}
+			all = append(all, numbers[text])
+		}
+		return all
+	}
+	values := make(map[string]Worth)
+	for p, w := range (Graph{Finished: func(p uint64) string { return finished(texts[p]) }, Successors: successors}).Solve() {
+		values[texts[p]] = w
+	}
+	return values
 }

@@ -251,8 +251,8 @@ func TestTime(t *testing.T) {
 		g := solved.Game(t, spec)
 		begun := time.Now()
 		c := of(t, g, Options{Time: 300 * time.Millisecond})
-		// Without a limit, it takes more than a minute.
-		if took := time.Since(begun); c.How != AtLeast || took > 10*time.Second {
+		// Without a limit, it takes more than a minute, also on an idle machine.
+		if took := time.Since(begun); c.How != AtLeast || took > time.Minute {
 			t.Errorf("%s: %v after %v", spec, c.How, took)
 		}
 		if c.Sum.Positions < 100 || c.Sum.Low != c.Sum.Positions || !strings.Contains(c.Note, "there may be many more") {

@@ -9,6 +9,7 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // made caches rules between tests, because their tables take time to build.
@@ -40,28 +41,6 @@ func naiveKey(text string, width, height int) (key uint64) {
 		key = key<<(height+1) | column
 	}
 	return key
-}
-
-// naiveLine reports whether a board, given as the course's text, has a line of piece: it
-// walks from every square in every direction.
-func naiveLine(text string, width, height, connect int, piece byte) bool {
-	at := func(c, row int) bool {
-		return c >= 0 && c < width && row >= 0 && row < height && text[c*height+row] == piece
-	}
-	for c := range width {
-		for row := range height {
-			for _, d := range [][2]int{{0, 1}, {1, 0}, {1, 1}, {1, -1}} {
-				n := 0
-				for n < connect && at(c+n*d[0], row+n*d[1]) {
-					n++
-				}
-				if n == connect {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // boards have various shapes: with and without ranges, with and without low columns, and of up
@@ -265,7 +244,7 @@ func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
 				text[i] = 'X'
 			}
 		}
-		if got, want := l.in(pieces) != 0, naiveLine(string(text), width, height, connect, 'X'); got != want {
+		if got, want := l.in(pieces) != 0, naive.Line(string(text), width, height, connect) == 'X'; got != want {
 			t.Errorf("%d×%d connect %d: line in %q is %v, want %v", width, height, connect, text, got, want)
 			return
 		}
@@ -307,10 +286,10 @@ func checkPosition(t *testing.T, g *Rules, p game.Position) {
 	t.Helper()
 	text := string(g.AppendText(nil, p))
 	var want game.Value
-	switch {
-	case naiveLine(text, g.width, g.height, g.connect, 'X'):
+	switch line := naive.Line(text, g.width, g.height, g.connect); {
+	case line == 'X':
 		want = game.NewValue(game.FirstWins, 0)
-	case naiveLine(text, g.width, g.height, g.connect, 'O'):
+	case line == 'O':
 		want = game.NewValue(game.SecondWins, 0)
 	case !strings.Contains(text, " "):
 		want = game.NewValue(game.Tie, 0)

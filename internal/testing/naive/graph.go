@@ -119,8 +119,8 @@ func (g Graph) tied(_ uint64, successors []uint64, worth map[uint64]Worth, befor
 }
 
 // SolveTexts returns the values of all positions that can be reached from start in a game whose positions are texts, and in which
-// the turns alternate. moves returns the positions after each move, by the names of the moves.
-func SolveTexts(start string, finished func(string) string, moves func(string) map[string]string) map[string]Worth {
+// the turns alternate. moves returns the positions after each move, by the names of the moves. tiesLate is Graph.TiesLate.
+func SolveTexts(start string, finished func(string) string, moves func(string) map[string]string, tiesLate bool) map[string]Worth {
 	texts, numbers := []string{start}, map[string]uint64{start: 0}
 	successors := func(p uint64) (all []uint64) {
 		for _, text := range moves(texts[p]) {
@@ -132,8 +132,9 @@ func SolveTexts(start string, finished func(string) string, moves func(string) m
 		}
 		return all
 	}
+	g := Graph{Finished: func(p uint64) string { return finished(texts[p]) }, Successors: successors, TiesLate: tiesLate}
 	values := make(map[string]Worth)
-	for p, w := range (Graph{Finished: func(p uint64) string { return finished(texts[p]) }, Successors: successors}).Solve() {
+	for p, w := range g.Solve() {
 		values[texts[p]] = w
 	}
 	return values

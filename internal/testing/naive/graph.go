@@ -28,20 +28,21 @@ type Graph struct {
 }
 
 // Solve returns the values of all positions that can be reached, for the player to move. It decides
-// the positions of remoteness 1, 2 and so on, each time from the successors of all positions that are still
-// open: first wins and losses, until a remoteness has none, then ties. The rest are draws.
+// the positions of remoteness 1, 2 and so on, each time from the successors of those that are still
+// open and have a successor of one move less: first wins and losses, until a remoteness has none, then ties. The rest are draws.
 func (g Graph) Solve() map[uint64]Worth {
 	worth := map[uint64]Worth{g.Start: {g.Finished(g.Start), 0}}
-	successors := make(map[uint64][]uint64)
-	var open []uint64
+	successors, predecessors := make(map[uint64][]uint64), make(map[uint64][]uint64)
+	var ends []uint64
 	for next := []uint64{g.Start}; len(next) > 0; next = next[1:] {
 		p := next[0]
 		if worth[p].Result != "" {
+			ends = append(ends, p)
 			continue
 		}
-		open = append(open, p)
 		successors[p] = g.Successors(p)
 		for _, s := range successors[p] {
+			predecessors[s] = append(predecessors[s], p)
 			if _, found := worth[s]; !found {
 				worth[s] = Worth{g.Finished(s), 0}
 				next = append(next, s)
@@ -49,27 +50,30 @@ func (g Graph) Solve() map[uint64]Worth {
 		}
 	}
 	for _, result := range []func(p uint64, successors []uint64, worth map[uint64]Worth, before int) string{g.won, g.tied} {
-		for remoteness := 1; ; remoteness++ {
+		newest := ends
+		for remoteness := 1; len(newest) > 0; remoteness++ {
 			decided := make(map[uint64]string)
-			var still []uint64
-			for _, p := range open {
-				if r := result(p, successors[p], worth, remoteness-1); r != "" {
-					decided[p] = r
-				} else {
-					still = append(still, p)
+			for _, s := range newest {
+				for _, p := range predecessors[s] {
+					if worth[p].Result != "" {
+						continue
+					}
+					if r := result(p, successors[p], worth, remoteness-1); r != "" {
+						decided[p] = r
+					}
 				}
 			}
-			if len(decided) == 0 {
-				break
-			}
-			open = still
+			newest = nil
 			for p, r := range decided {
 				worth[p] = Worth{r, remoteness}
+				newest = append(newest, p)
 			}
 		}
 	}
-	for _, p := range open {
-		worth[p] = Worth{Draw, 0}
+	for p, w := range worth {
+		if w.Result == "" {
+			worth[p] = Worth{Draw, 0}
+		}
 	}
 	return worth
 }

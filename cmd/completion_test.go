@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/terminal"
 )
 
@@ -40,14 +41,11 @@ func TestCompletion(t *testing.T) {
 			// still asks for completions may lose that line.
 			empty := regexp.MustCompile(`ready>\s*$`)
 			stop := func() {
-				for range 50 {
+				must.Until(t, func() bool {
 					term.Types("\x03")
 					time.Sleep(200 * time.Millisecond)
-					if empty.MatchString(term.Text()) {
-						return
-					}
-				}
-				t.Fatalf("there is no prompt any more:\n%s", term.Text())
+					return empty.MatchString(term.Text())
+				}, func() string { return "there is no prompt any more:\n" + term.Text() })
 			}
 			for typed, want := range map[string]string{
 				"driver loo\t":                   `driver lookup`,

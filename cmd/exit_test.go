@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -308,11 +307,7 @@ func TestLostAnswers(t *testing.T) {
 			_, err = stdin.Write(bytes.Repeat([]byte("1\n"), 1000))
 		}
 	}()
-	select {
-	case <-ended:
-	case <-time.After(time.Minute):
-		t.Fatal("goes on")
-	}
+	<-ended
 	cmd.Wait()
 	if status := process.ExitStatus(cmd); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
@@ -363,14 +358,11 @@ func TestStatus(t *testing.T) {
 		t.Helper()
 		cmd := programs.Command(dir, large+data)
 		programs.Start(t, cmd)
-		for range 500 {
-			if _, out, _ := process.Run(programs.Command(dir, "driver status --data "+data)); strings.Contains(out, " left") {
-				return cmd
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		t.Fatalf("nothing is known of %s", data)
-		return nil
+		must.Until(t, func() bool {
+			_, out, _ := process.Run(programs.Command(dir, "driver status --data "+data))
+			return strings.Contains(out, " left")
+		}, func() string { return "nothing is known of " + data })
+		return cmd
 	}
 	status("three", "solved", "solved")
 	status("cross", "solved", "solved")

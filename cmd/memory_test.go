@@ -197,37 +197,3 @@ func TestLongMemory(t *testing.T) {
 		})
 	}
 }
-
-// TestLeastMemory checks that a game that needs more memory is refused before the first job.
-func TestLeastMemory(t *testing.T) {
-	for flags, want := range map[string]string{
-		"connectn --width 7 --height 6 --memory 64M --until-tier 4":                       "driver: --memory 64M: connectn width=7 height=6 connect=4 needs at least ",
-		"connectn --width 7 --height 5 --memory 64M --final yes":                          "driver: --memory 64M: connectn width=7 height=5 connect=4 needs at least ",
-		"connectn --width 4 --height 5 --memory 64M --runner pipe --reducers 9":           "driver: --memory 64M: connectn width=4 height=5 connect=4 needs at least ",
-		"quickcross --width 4 --height 3 --memory 64M --runner pipe --reducers 9":         "driver: --memory 64M: quickcross width=4 height=3 connect=3 needs at least ",
-		"connectn --width 4 --height 5 --memory 63M --runner pipe --final no --json":      "driver: --memory 63M: at least 64M are needed",
-		"mancala --pits 7 --stones 5 --memory 64M":                                        "driver: --memory 64M: mancala pits=7 stones=5 needs at least ",
-		"connectn --width 7 --height 6 --memory 256M --final no --runner inline --resume": "driver: --memory 256M: connectn width=7 height=6 connect=4 needs at least ",
-	} {
-		t.Run(flags, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			var stderr strings.Builder
-			cmd := exec.Command("driver", append(strings.Fields("solve "+flags+" --data"), dir)...)
-			cmd.Env = append(os.Environ(), "GOMAXPROCS=2")
-			switch game, _, _ := strings.Cut(flags, " "); game {
-			case "connectn":
-				cmd.Args = append(cmd.Args, "--connect", "4")
-			case "quickcross":
-				cmd.Args = append(cmd.Args, "--connect", "3")
-			}
-			cmd.Stderr = &stderr
-			err := cmd.Run()
-			if cmd.ProcessState.ExitCode() != 2 || !strings.HasPrefix(stderr.String(), want) {
-				t.Errorf("%s: %v, %q; want exit status 2 and %q", flags, err, stderr.String(), want)
-			}
-			if _, err := os.Stat(dir); err == nil {
-				t.Errorf("%s: begun all the same", flags)
-			}
-		})
-	}
-}

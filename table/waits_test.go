@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/store"
@@ -70,13 +69,11 @@ func TestLookupsDoNotWait(t *testing.T) {
 				break
 			}
 			go look(other)
-			select {
-			case <-done:
-			case <-time.After(time.Minute):
-				t.Errorf("%s: a look-up waits for read %d of another one", g.Spec(), waits)
+			must.Until(t, func() bool { return len(done) > 0 }, func() string {
 				close(disk.proceed)
-				return
-			}
+				return fmt.Sprintf("%s: a look-up waits for read %d of another one", g.Spec(), waits)
+			})
+			<-done
 			close(disk.proceed)
 			<-done
 			must.OK(t, tab.Close())

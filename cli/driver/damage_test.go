@@ -13,10 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -24,6 +22,7 @@ import (
 	inprocess "github.com/treereduce/treereduce/cli/driver"
 	"github.com/treereduce/treereduce/game/all"
 	"github.com/treereduce/treereduce/internal/command/datadir"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
@@ -41,19 +40,19 @@ type subject struct {
 	look   []string
 	weight int
 
-	solve  []string // the arguments of solve
-	solved string   // a data directory with the correct table
+	solve  string // the command line of solve
+	solved string // a data directory with the correct table
 	final  string
-	output map[string]string // the output of a command, by its arguments
+	output map[string]string // the output of a command, by its line
 	result string            // the value that solve prints
 	jobs   map[string]string // the line of a job that status prints
 	runs   []string          // directories of runs at several stages
 }
 
-// runDriver runs a command of driver in this process.
-func runDriver(words ...string) (status int, stdout, stderr string) {
+// runDriver runs a command of driver on a data directory in this process.
+func runDriver(dir, line string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	status = inprocess.Run(all.Kinds(), append([]string{"driver"}, words...), strings.NewReader(""), &out, &errs)
+	status = inprocess.Run(all.Kinds(), append(strings.Fields("driver "+line), "--data", dir), strings.NewReader(""), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
@@ -75,11 +74,11 @@ func (s *stopper) Run(ctx context.Context, job *runner.Job) (runner.Stats, error
 // prepare makes the runs of a subject, and stores the correct results.
 func (s *subject) prepare(t *testing.T) {
 	t.Helper()
-	s.solve = strings.Fields("solve " + datadir.Flags(s.spec))
+	s.solve = "solve " + datadir.Flags(s.spec) + " "
 	s.output, s.jobs = make(map[string]string), make(map[string]string)
 	run := func(flags string) string {
 		dir := filepath.Join(t.TempDir(), "d")
-		if status, _, errs := runDriver(slices.Concat(s.solve, []string{"--data", dir}, strings.Fields(flags))...); status != 0 {
+		if status, _, errs := runDriver(dir, s.solve+flags); status != 0 {
 			t.Fatalf("%s: %s", flags, errs)
 		}
 		s.runs = append(s.runs, dir)
@@ -91,7 +90,7 @@ func (s *subject) prepare(t *testing.T) {
 		data := must.Get(store.Create(store.Local{}, dir, s.spec, store.Fresh, solve.IsRunArtifact, nil))(t)
 		defer data.Close()
 		o.Runner, o.UntilTier, o.Final, o.Combine = &stopper{at: s.stop}, -1, solve.FinalYes, true
-		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(o.Lines == false)}
+		o.Remember = map[string]string{"final": "yes", "keep": "final", "reducers": "2", "compress": fmt.Sprint(!o.Lines)}
 		if o.KeepAll {
 			o.Remember["keep"] = "all"
 		}
@@ -107,20 +106,20 @@ func (s *subject) prepare(t *testing.T) {
 	run("--reducers 2 --final yes --keep all --until-tier " + s.until)
 	half(solve.Options{Reducers: 2})
 	half(solve.Options{Reducers: 2, KeepAll: true})
-	half(solve.Options{Reducers: 2, KeepAll: true})
+	half(solve.Options{Reducers: 2, KeepAll: true, Lines: true})
 
 	s.final = must.Get(finalText(s.solved))(t)
-	for _, words := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {
-		status, out, errs := runDriver(append(commandWords(words, s.solved), lookWords(words)...)...)
+	for _, line := range append([]string{"lookup --start", "stats", "stats --json", "verify"}, s.look...) {
+		status, out, errs := runDriver(s.solved, line)
 		if status != 0 {
-			t.Fatalf("%s: %s", words, errs)
+			t.Fatalf("%s: %s", line, errs)
 		}
-		s.output[words] = out
+		s.output[line] = out
 	}
-	_, out, _ := runDriver(slices.Concat(s.solve, []string{"--data", s.solved, "--resume"})...)
+	_, out, _ := runDriver(s.solved, s.solve+"--resume")
 	s.result = firstLine(out)
 	for _, dir := range s.runs {
-		_, out, _ := runDriver("status", "--all", "--data", dir)
+		_, out, _ := runDriver(dir, "status --all")
 		for _, row := range jobRow.FindAllStringSubmatch(out, -1) {
 			s.jobs[row[1]] = inColumns(row[2])
 		}
@@ -137,21 +136,6 @@ func inColumns(row string) string { return strings.Join(strings.Fields(row), " "
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
-}
-
-// commandWords and lookWords return the arguments of a command on a data directory; a position
-// is one argument.
-func commandWords(words, dir string) []string {
-	name, _, _ := strings.Cut(words, " ")
-	return []string{name, "--data", dir}
-}
-
-func lookWords(words string) []string {
-	_, rest, ok := strings.Cut(words, " ")
-	if !ok {
-		return nil
-	}
-	return []string{rest}
 }
 
 // finalText returns the text of all positions of a run: its shards, concatenated.
@@ -313,11 +297,7 @@ func TestDamage(t *testing.T) {
 // TestLongDamage does this several hundred times, or TREEREDUCE_DAMAGES times.
 func TestLongDamage(t *testing.T) {
 	longtest.Skip(t)
-	n := 400
-	if many := os.Getenv("TREEREDUCE_DAMAGES"); many != "" {
-		must.Get(fmt.Sscan(many, &n))(t)
-	}
-	damage(t, n)
+	damage(t, longtest.Number(t, "TREEREDUCE_DAMAGES", 400))
 }
 
 func damage(t *testing.T, n int) {
@@ -335,24 +315,20 @@ func damage(t *testing.T, n int) {
 			draw = append(draw, s)
 		}
 	}
-	first := uint64(1)
-	if seed := os.Getenv("TREEREDUCE_SEED"); seed != "" {
-		must.Get(fmt.Sscan(seed, &first))(t)
+	first := longtest.Number(t, "TREEREDUCE_SEED", 1)
+	if os.Getenv("TREEREDUCE_SEED") != "" {
 		n = 1
 	}
-	var next atomic.Int64
 	var ended [2]atomic.Int64 // resumed, refused
-	var all sync.WaitGroup
 	root := t.TempDir()
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n) && !t.Failed(); i = next.Add(1) - 1 {
-				seed := first + uint64(i)
-				trial(t, seed, draw, subjects, filepath.Join(root, fmt.Sprint(seed)), &ended)
+	must.OK(t, parallel.All(t.Context(), n, func() func(int) error {
+		return func(i int) error {
+			if seed := first + i; !t.Failed() {
+				trial(t, uint64(seed), draw, subjects, filepath.Join(root, fmt.Sprint(seed)), &ended)
 			}
-		})
-	}
-	all.Wait()
+			return nil
+		}
+	}))
 	t.Logf("%d damages: %d resumed, %d refused", n, ended[0].Load(), ended[1].Load())
 	if n > 1 && (ended[0].Load() == 0 || ended[1].Load() == 0) {
 		t.Error("none was resumed, or none refused")
@@ -401,7 +377,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		}
 	}
 	s.ask(r, fail, dir, false)
-	status, out, errs := runDriver(slices.Concat(s.solve, []string{"--data", dir, "--resume"})...)
+	status, out, errs := runDriver(dir, s.solve+"--resume")
 	if status == 0 {
 		ended[0].Add(1)
 	} else {
@@ -417,7 +393,7 @@ func trial(t *testing.T, seed uint64, draw, subjects []*subject, dir string, end
 		if r.IntN(3) > 0 {
 			return
 		}
-		if status, out, errs = runDriver(slices.Concat(s.solve, []string{"--data", dir, "--overwrite", "--final=yes"})...); status != 0 {
+		if status, out, errs = runDriver(dir, s.solve+"--overwrite --final=yes"); status != 0 {
 			fail("overwrite: %d, %s", status, errs)
 			return
 		}
@@ -435,27 +411,27 @@ var tableSize = regexp.MustCompile(`(?m)^table: .*|"(bytes|bits_per_position)": 
 // ask runs verify, and some of the other commands that read, and checks their output. If well
 // is true, none may fail.
 func (s *subject) ask(r *rand.Rand, fail func(string, ...any), dir string, well bool) {
-	for _, words := range slices.Sorted(maps.Keys(s.output)) {
-		if words != "verify" && r.IntN(2) == 0 {
+	for _, line := range slices.Sorted(maps.Keys(s.output)) {
+		if line != "verify" && r.IntN(2) == 0 {
 			continue
 		}
-		want := s.output[words]
-		status, out, errs := runDriver(append(commandWords(words, dir), lookWords(words)...)...)
+		want := s.output[line]
+		status, out, errs := runDriver(dir, line)
 		switch {
-		case status == 0 && (strings.Contains(out, "not solved yet") || strings.Contains(out, `"solved": false`)) && strings.HasPrefix(words, "stats") && !well:
+		case status == 0 && (strings.Contains(out, "not solved yet") || strings.Contains(out, `"solved": false`)) && strings.HasPrefix(line, "stats") && !well:
 			// stats of what the jobs of a run without a table found
 		case status == 0 && tableSize.ReplaceAllString(out, "") != tableSize.ReplaceAllString(want, ""):
-			fail("%s: %q, want %q", words, out, want)
+			fail("%s: %q, want %q", line, out, want)
 		case status != 0 && well:
-			fail("%s after it: %s", words, errs)
+			fail("%s after it: %s", line, errs)
 		case status != 0 && (status != 1 || strings.Count(errs, "\n") != 1):
-			fail("%s: exit status %d, %q", words, status, errs)
+			fail("%s: exit status %d, %q", line, status, errs)
 		}
-		if words == "verify" && status == 0 {
+		if line == "verify" && status == 0 {
 			s.compare(fail, dir)
 		}
 	}
-	status, out, errs := runDriver("status", "--all", "--data", dir)
+	status, out, errs := runDriver(dir, "status --all")
 	if status != 0 {
 		if well || strings.Count(errs, "\n") != 1 {
 			fail("status: %s", errs)

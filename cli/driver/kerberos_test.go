@@ -93,7 +93,7 @@ func (r *realm) same(ctx context.Context, t *testing.T, dir string, game ...stri
 	t.Helper()
 	here := t.TempDir()
 	r.runs(ctx, t, "", append(append([]string{"solve"}, game...), "--data", here)...)
-	solved.Same(t, r.fs, dir, here)
+	solved.SameText(t, r.fs, dir, here)
 }
 
 // TestHadoopKerberos makes the mistakes of users, and then solves a game on a cluster with Kerberos:

@@ -20,7 +20,10 @@ import (
 // positions with a move to it, and that a position without parents, unless it is the initial
 // position, cannot be reached.
 func TestParents(t *testing.T) {
-	for name, dir := range solved(t) {
+	dirs := solved(t)
+	dirs["larger"] = filepath.Join(t.TempDir(), "larger")
+	runs(t, "solve connectn --width 4 --height 3 --connect 2 --data "+dirs["larger"])
+	for name, dir := range dirs {
 		tab := must.Get(table.OpenFS(store.Local{}, dir, some().Parse))(t)
 		defer tab.Close()
 		g := tab.Game()

@@ -4,12 +4,12 @@ package driver_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
@@ -51,14 +51,13 @@ func TestResultAtOnce(t *testing.T) {
 		programs.Start(t, cmd)
 		w.Close()
 		status, output := -1, ""
-		for begun := time.Now(); status != 0 && time.Since(begun) < 2*time.Minute; time.Sleep(20 * time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(dir, "d", "jobs.json")); err == nil { // it has taken the lock
-				status, _, output = process.Run(programs.Command(dir, line+" --resume"))
-			}
-		}
-		if status != 0 {
-			t.Errorf("%s: while its result is not read, --resume: exit status %d, %s", line, status, output)
-		}
+		programs.WaitFor(t, filepath.Join(dir, "d", "jobs.json")) // it has taken the lock
+		must.Until(t, func() bool {
+			status, _, output = process.Run(programs.Command(dir, line+" --resume"))
+			return status == 0
+		}, func() string {
+			return fmt.Sprintf("%s: while its result is not read, --resume: exit status %d, %s", line, status, output)
+		})
 		buf := make([]byte, 4096)
 		n := 0
 		for range pieces + 1 {

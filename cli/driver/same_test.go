@@ -250,22 +250,3 @@ func TestInterrupted(t *testing.T) {
 		})
 	}
 }
-
-// TestLock checks that a second driver is refused while the first is at work, and that the lock
-// of a dead driver does not matter.
-func TestLock(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "d")
-	cmd := exec.Command("driver", strings.Fields("solve connectn --width 6 --height 5 --connect 4 --data "+dir)...)
-	programs.Start(t, cmd)
-	programs.WaitFor(t, filepath.Join(dir, "data_first3", "_SUCCESS"))
-	second := exec.Command(cmd.Path, append(cmd.Args[1:], "--resume")...)
-	if out, err := second.CombinedOutput(); err == nil || !strings.Contains(string(out), "another driver is at work in it") {
-		t.Errorf("second driver: %v, %s", err, out)
-	}
-	cmd.Process.Kill()
-	cmd.Wait()
-	third := exec.Command(cmd.Path, append(cmd.Args[1:], "--resume", "--until-tier", "4")...)
-	if out, err := third.CombinedOutput(); err != nil {
-		t.Errorf("after the first was killed: %v, %s", err, out)
-	}
-}

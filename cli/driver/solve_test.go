@@ -14,29 +14,6 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-func TestSolve(t *testing.T) {
-	for name, want := range map[string]string{
-		"connectn":   "Connect 2 on 2×2: X wins in 3 moves\n13 positions in ",
-		"quickcross": "Quick Cross of 2 on 2×2: the first player loses in 2 moves\n",
-		"mnk":        "Tic-tac-toe of 2 on 2×2: X wins in 3 moves\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "d")
-			line := "solve " + name + " --width 2 --height 2 --connect 2 --data " + dir
-			output := runs(t, line)
-			if !strings.HasPrefix(output, want) || !strings.HasSuffix(output, "table: "+dir+"/table\nfinal: "+dir+"/final\n") {
-				t.Errorf("%s: %s, want %s", name, output, want)
-			}
-			if status, _, stderr := runLine(some(), line, ""); status != 1 || !strings.Contains(stderr, "--resume continues it") {
-				t.Errorf("%s, again: status %d, %s", name, status, stderr)
-			}
-			if output := runs(t, line+" --resume"); !strings.Contains(output, "solved by an earlier run") {
-				t.Errorf("%s, resumed: %s", name, output)
-			}
-		})
-	}
-}
-
 // TestSolveRefuses checks that wrong or contradictory options are refused before any file is
 // created.
 func TestSolveRefuses(t *testing.T) {

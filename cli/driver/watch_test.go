@@ -16,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -106,18 +105,19 @@ func TestLongPrometheus(t *testing.T) {
 		server.Wait()
 	})
 
-	left := queries(t)
-	for begun := time.Now(); len(left) > 0; time.Sleep(100 * time.Millisecond) {
+	left, err := queries(t), error(nil)
+	must.Until(t, func() bool {
 		for name, query := range left {
-			data, err := evaluate(address, query)
-			if data {
+			var data bool
+			if data, err = evaluate(address, query); data {
 				delete(left, name)
-			} else if time.Since(begun) > 2*time.Minute {
-				text, _ := os.ReadFile(output.Name())
-				t.Fatalf("no data for %q, %v\n%s", left, err, text)
 			}
 		}
-	}
+		return len(left) == 0
+	}, func() string {
+		text, _ := os.ReadFile(output.Name())
+		return fmt.Sprintf("no data for %q, %v\n%s", left, err, text)
+	})
 }
 
 // evaluate reports whether a query of Prometheus returns data.

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -155,22 +156,20 @@ func queueSource(t *testing.T, application string) string {
 // getJSON gets the answer of a web service, and retries until there is one.
 func getJSON(t *testing.T, address string, to any) {
 	t.Helper()
-	for begun := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-		answer, err := http.Get(address)
-		if err == nil && answer.StatusCode == http.StatusOK {
+	var err error
+	must.Until(t, func() bool {
+		var answer *http.Response
+		if answer, err = http.Get(address); err != nil {
+			return false
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			err = errors.New(answer.Status)
+		} else {
 			err = json.NewDecoder(answer.Body).Decode(to)
-			answer.Body.Close()
-			if err == nil {
-				return
-			}
-		} else if err == nil {
-			answer.Body.Close()
-			err = fmt.Errorf("%s", answer.Status)
 		}
-		if time.Since(begun) > time.Minute {
-			t.Fatalf("%s: %v", address, err)
-		}
-	}
+		return err == nil
+	}, func() string { return fmt.Sprintf("%s: %v", address, err) })
 }
 
 // A user types commands in the module's root directory.
@@ -252,13 +251,7 @@ func (u *user) running(t *testing.T) {
 // df, may end a moment after it.
 func (u *user) wantNone(t *testing.T) {
 	t.Helper()
-	left := u.runs()
-	for begun := time.Now(); left != "" && time.Since(begun) < time.Minute; left = u.runs() {
-		time.Sleep(100 * time.Millisecond)
-	}
-	if left != "" {
-		t.Errorf("a process is left: %s", left)
-	}
+	must.Until(t, func() bool { return u.runs() == "" }, func() string { return "a process is left: " + u.runs() })
 }
 
 // runs returns the number and the command line of a process, other than this test's own, whose command line or

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/command"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -64,12 +63,7 @@ func TestInterrupted(t *testing.T) {
 	var stderr strings.Builder
 	cmd := &exec.Cmd{Path: self, Args: []string{"cluster", "up", "--dir", dir}, Stderr: &stderr}
 	must.OK(t, cmd.Start())
-	for begun := time.Now(); !opened(cmd.Process.Pid, name); time.Sleep(10 * time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			t.Error("it does not come to the lock")
-			break
-		}
-	}
+	must.Until(t, func() bool { return opened(cmd.Process.Pid, name) }, func() string { return "it does not come to the lock" })
 	must.OK(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != command.ExitInterrupted || stderr.String() != "cluster: stopped\n" {

@@ -56,25 +56,6 @@ func TestSlotAgainstLinearSearch(t *testing.T) {
 	}
 }
 
-// Look-ups in ascending order, each with the previous result as its hint, as readers do.
-func TestSlotAscending(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 5))
-	var b block.Block
-	low := ascending(r, 500, 5000)
-	b.Reset(0, 0, 13, low)
-	hint := 0
-	for q := range uint32(5000) {
-		want, found := slices.BinarySearch(low, q)
-		slot, ok := b.Slot(q, hint)
-		if ok != found || ok && slot != want {
-			t.Fatalf("Slot(%d, %d) = %d, %v, want %d, %v", q, hint, slot, ok, want, found)
-		}
-		if ok {
-			hint = slot
-		}
-	}
-}
-
 func TestKey(t *testing.T) {
 	var b block.Block
 	b.Reset(3, 0xabc, 8, []uint32{0x07, 0x0b, 0xff})

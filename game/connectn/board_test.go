@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/must"
+	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // made caches rules between tests, because their tables take time to build.
@@ -23,13 +23,6 @@ func mustNew(t testing.TB, width, height, connect int) *Rules {
 		made[board] = r
 	}
 	return made[board]
-}
-
-// mustReturn aborts the tests if this one takes long: a loop over the 2^bits columns of a
-// tall board would never end, and use up all memory.
-func mustReturn(t *testing.T, what string) {
-	guard := time.AfterFunc(time.Minute, func() { panic(what + " does not return") })
-	t.Cleanup(func() { guard.Stop() })
 }
 
 // naiveKey computes the hash as defined in the package comment: the sum over the pieces of
@@ -50,55 +43,11 @@ func naiveKey(text string, width, height int) (key uint64) {
 	return key
 }
 
-// naiveLine reports whether a board, given as the course's text, has a line of piece: it
-// walks from every square in every direction.
-func naiveLine(text string, width, height, connect int, piece byte) bool {
-	at := func(c, row int) bool {
-		return c >= 0 && c < width && row >= 0 && row < height && text[c*height+row] == piece
-	}
-	for c := range width {
-		for row := range height {
-			for _, d := range [][2]int{{0, 1}, {1, 0}, {1, 1}, {1, -1}} {
-				n := 0
-				for n < connect && at(c+n*d[0], row+n*d[1]) {
-					n++
-				}
-				if n == connect {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // boards have various shapes: with and without ranges, with and without low columns, and of up
 // to 64 bits.
 var boards = [][3]int{
 	{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 3, 3}, {3, 4, 3}, {5, 2, 3}, {1, 8, 4}, {8, 1, 3}, {5, 5, 4},
 	{7, 6, 4}, {8, 7, 4}, {3, 20, 4}, {2, 31, 4}, {32, 1, 3}, {1, 63, 4}, {4, 15, 8}, {16, 3, 5},
-}
-
-// The examples of the package comment and of the course.
-func TestHashExamples(t *testing.T) {
-	for _, tt := range []struct {
-		width, height int
-		text          string
-		key           game.Position
-	}{
-		{2, 2, "XO  ", 32},
-		{2, 2, "    ", 0},
-		{2, 2, "XXOO", (2+4)<<3 | (1 + 2)},
-		{3, 3, "XO X     ", 4<<8 | 2<<4},
-	} {
-		r := mustNew(t, tt.width, tt.height, 2)
-		if got := string(r.AppendText(nil, tt.key)); got != tt.text {
-			t.Errorf("the text of %d is %q, want %q", tt.key, got, tt.text)
-		}
-		if got, err := r.Parse(tt.text); got != tt.key || err != nil {
-			t.Errorf("Parse(%q) = %d, %v, want %d", tt.text, got, err, tt.key)
-		}
-	}
 }
 
 // On a small board, all texts and keys are tried. Texts of legal boards with alternating turns
@@ -202,9 +151,8 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// All sizes that fit can be created, and their Spec is correct.
+// All sizes that fit can be created, and their Spec is correct. (A loop over the 2^bits columns of a tall board would never end.)
 func TestNewEverySize(t *testing.T) {
-	mustReturn(t, "New") // its tables must not grow with 2^bits of a column
 	for width := 1; width <= 64; width++ {
 		for height := 1; width*(height+1) <= 64; height++ {
 			if uint(width)*(uint(height)+1) < 40 && height > 2 {
@@ -296,7 +244,7 @@ func checkLines(t *testing.T, r *rand.Rand, width, height, connect int) {
 				text[i] = 'X'
 			}
 		}
-		if got, want := l.in(pieces) != 0, naiveLine(string(text), width, height, connect, 'X'); got != want {
+		if got, want := l.in(pieces) != 0, naive.Line(string(text), width, height, connect) == 'X'; got != want {
 			t.Errorf("%d×%d connect %d: line in %q is %v, want %v", width, height, connect, text, got, want)
 			return
 		}
@@ -338,10 +286,10 @@ func checkPosition(t *testing.T, g *Rules, p game.Position) {
 	t.Helper()
 	text := string(g.AppendText(nil, p))
 	var want game.Value
-	switch {
-	case naiveLine(text, g.width, g.height, g.connect, 'X'):
+	switch line := naive.Line(text, g.width, g.height, g.connect); {
+	case line == 'X':
 		want = game.NewValue(game.FirstWins, 0)
-	case naiveLine(text, g.width, g.height, g.connect, 'O'):
+	case line == 'O':
 		want = game.NewValue(game.SecondWins, 0)
 	case !strings.Contains(text, " "):
 		want = game.NewValue(game.Tie, 0)
@@ -378,30 +326,6 @@ func TestPrimitiveOfTwoLines(t *testing.T) {
 		p := must.Get(g.Parse(text))(t)
 		if got := g.Primitive(p); got != want {
 			t.Errorf("Primitive(%q) = %v, want %v", text, got, want)
-		}
-	}
-}
-
-// Published numbers of positions and values of initial positions.
-func TestKnownGames(t *testing.T) {
-	for _, tt := range []struct {
-		width, height, connect int
-		positions              int
-		value                  string
-	}{
-		{1, 1, 1, 2, "X wins in 1"},
-		{2, 2, 2, 13, "X wins in 3"},
-		{3, 3, 3, 694, "tie in 9"},
-		{4, 3, 3, 7157, "X wins in 9"},
-		{3, 4, 3, 2715, "tie in 12"},
-	} {
-		g := mustNew(t, tt.width, tt.height, tt.connect)
-		values := gametest.Search(g)
-		if got := values[g.Start()]; got.String() != tt.value {
-			t.Errorf("%s: the value of the start is %v, want %s", g.Spec(), got, tt.value)
-		}
-		if len(values) != tt.positions {
-			t.Errorf("%s: %d positions, want %d", g.Spec(), len(values), tt.positions)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package dobutsu
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -59,13 +58,7 @@ func sameAsNaive(t *testing.T, g game.Symmetric, p game.Position) {
 	if finished != "" {
 		return
 	}
-	got := map[string]string{}
-	for _, m := range g.Moves(nil, p) {
-		got[m.Name] = string(g.AppendText(nil, m.To))
-	}
-	if want := q.moves(); !maps.Equal(got, want) {
-		t.Fatalf("%q has the moves\n%v, want\n%v", text, got, want)
-	}
+	gametest.SameMoves(t, g, p, q.moves())
 }
 
 // The second implementation agrees on random positions and on random games.

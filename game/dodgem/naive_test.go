@@ -22,7 +22,7 @@ func (d naiveDodgem) Solve() map[string]naive.Worth {
 		rows = append(rows, ">"+strings.Repeat(".", n-1))
 	}
 	rows = append(rows, "."+strings.Repeat("^", n-1))
-	return naive.SolveTexts(strings.Join(rows, "/")+" >", d.Finished, d.Moves)
+	return naive.SolveTexts(strings.Join(rows, "/")+" >", d.Finished, d.Moves, false)
 }
 
 // Finished returns Lose if all cars of the opponent have left the board, Win if the player

@@ -14,29 +14,12 @@ import (
 // A badSampled is a game.Sampled that breaks the contract.
 type badSampled struct {
 	game.Sampled
-	game.Tiered
 	boards func(tier int) float64
 	spoil  func(s *game.Sample)
 }
 
-func (b badSampled) AppendText(dst []byte, p game.Position) []byte {
-	return b.Tiered.AppendText(dst, p)
-}
-func (b badSampled) Check(p game.Position) error              { return b.Tiered.Check(p) }
-func (b badSampled) Info() game.Info                          { return b.Tiered.Info() }
-func (b badSampled) KeyBits() uint                            { return b.Tiered.KeyBits() }
-func (b badSampled) Parse(text string) (game.Position, error) { return b.Tiered.Parse(text) }
-func (b badSampled) Picture(p game.Position) game.Picture     { return b.Tiered.Picture(p) }
-func (b badSampled) Primitive(p game.Position) game.Value     { return b.Tiered.Primitive(p) }
-func (b badSampled) Spec() string                             { return b.Tiered.Spec() }
-func (b badSampled) Start() game.Position                     { return b.Tiered.Start() }
-func (b badSampled) ToMove(p game.Position) game.Player       { return b.Tiered.ToMove(p) }
-func (b badSampled) Values() game.Values                      { return b.Tiered.Values() }
-func (b badSampled) Boards(tier int) float64                  { return b.boards(tier) }
-func (b badSampled) NewSampler() game.Sampler                 { return badSampler{b.Sampled.NewSampler(), b.spoil} }
-func (b badSampled) Moves(dst []game.Move, p game.Position) []game.Move {
-	return b.Tiered.Moves(dst, p)
-}
+func (b badSampled) Boards(tier int) float64  { return b.boards(tier) }
+func (b badSampled) NewSampler() game.Sampler { return badSampler{b.Sampled.NewSampler(), b.spoil} }
 
 type badSampler struct {
 	game.Sampler
@@ -51,7 +34,7 @@ func (b badSampler) Sample(tier int, r *rand.Rand) game.Sample {
 
 // CheckSampled reports violations by name.
 func TestCheckSampled(t *testing.T) {
-	g := must.Get(mnk.New(3, 3, 3))(t)
+	g := must.Get(mnk.New(3, 3, 3))(t).(game.Sampled)
 	n := 0
 	for want, fault := range map[string]func(b *badSampled){
 		"":                             func(*badSampled) {},
@@ -62,7 +45,7 @@ func TestCheckSampled(t *testing.T) {
 		"moves are estimated":          func(b *badSampled) { b.spoil = func(s *game.Sample) { s.Moves *= 0.9 } },
 		"open positions are":           func(b *badSampled) { b.spoil = func(s *game.Sample) { s.Open *= 0.9; s.Moves = 0 } },
 	} {
-		b := &badSampled{g.(game.Sampled), g, g.(game.Sampled).Boards, func(*game.Sample) {}}
+		b := &badSampled{g, g.Boards, func(*game.Sample) {}}
 		fault(b)
 		f := failureOf(t, func(t testing.TB) { gametest.CheckSampled(t, b, 2000) })
 		if (f == "") != (want == "") || !strings.Contains(f, want) {

@@ -84,7 +84,6 @@ func TestEndgames(t *testing.T) {
 // futureOf returns the value of the pits of a board by the naive implementation.
 func futureOf(m naiveMancala, board []byte, known map[string]int) int {
 	pits := slices.Clone(board)
-	goal := func(b []byte) int { return int(b[m.Pits]) - int(b[2*m.Pits+1]) }
 	pits[m.Pits], pits[2*m.Pits+1] = 0, 0
 	if v, ok := known[string(pits)]; ok {
 		return v
@@ -97,7 +96,7 @@ func futureOf(m naiveMancala, board []byte, known map[string]int) int {
 		return 0
 	}
 	for _, after := range m.Moves(pits) {
-		best = max(best, -goal(after)-futureOf(m, after, known))
+		best = max(best, -m.value(after, known))
 	}
 	known[string(pits)] = best
 	return best

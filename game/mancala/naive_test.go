@@ -16,14 +16,6 @@ import (
 // turned round.
 type naiveMancala struct{ Pits, Stones int }
 
-// A naiveValue is the value of a position for the player to move.
-type naiveValue struct {
-	naive.Worth
-	// Stones is the final difference between the stones in the goals of the player and the
-	// opponent, if both maximize it.
-	Stones int
-}
-
 // Start returns the initial board.
 func (m naiveMancala) Start() []byte {
 	row := append(slices.Repeat([]byte{byte(m.Stones)}, m.Pits), 0)
@@ -85,57 +77,30 @@ func (m naiveMancala) State(board []byte, row int) string {
 // Solve returns the values of all boards that can be reached from the initial one. A winner
 // shortens play, a loser delays the end. In a tie the players delay the end or, with
 // tiesSoon, shorten play.
-func (m naiveMancala) Solve(tiesSoon bool) map[string]naiveValue {
-	known := make(map[string]naiveValue)
-	m.solve(m.Start(), tiesSoon, known)
-	return known
+func (m naiveMancala) Solve(tiesSoon bool) map[string]naive.Worth {
+	finished := func(board string) string {
+		switch own, other := board[m.Pits], board[2*m.Pits+1]; {
+		case !m.Finished([]byte(board)):
+			return ""
+		case own > other:
+			return naive.Win
+		case own < other:
+			return naive.Lose
+		}
+		return naive.Tie
+	}
+	moves := func(board string) map[string]string {
+		all := make(map[string]string)
+		for pit, after := range m.Moves([]byte(board)) {
+			all[fmt.Sprint(pit)] = string(after)
+		}
+		return all
+	}
+	return naive.SolveTexts(string(m.Start()), finished, moves, !tiesSoon)
 }
 
-func (m naiveMancala) solve(board []byte, tiesSoon bool, known map[string]naiveValue) naiveValue {
-	if s, ok := known[string(board)]; ok {
-		return s
-	}
-	var best naiveValue
-	if m.Finished(board) {
-		best.Stones = int(board[m.Pits]) - int(board[2*m.Pits+1])
-		best.Result = naive.Tie
-		if best.Stones > 0 {
-			best.Result = naive.Win
-		} else if best.Stones < 0 {
-			best.Result = naive.Lose
-		}
-	}
-	for _, after := range m.Moves(board) {
-		s := m.solve(after, tiesSoon, known)
-		s.Stones = -s.Stones
-		s.Remoteness++
-		switch s.Result {
-		case naive.Win:
-			s.Result = naive.Lose
-		case naive.Lose:
-			s.Result = naive.Win
-		}
-		if best.Result == "" {
-			best = s
-			continue
-		}
-		best.Stones = max(best.Stones, s.Stones)
-		if betterSowing(s.Worth, best.Worth, tiesSoon) {
-			best.Worth = s.Worth
-		}
-	}
-	known[string(board)] = best
-	return best
-}
-
-// betterSowing reports whether the player to move prefers a to b.
-func betterSowing(a, b naive.Worth, tiesSoon bool) bool {
-	order := map[string]int{naive.Lose: 0, naive.Tie: 1, naive.Win: 2}
-	if a.Result != b.Result {
-		return order[a.Result] > order[b.Result]
-	}
-	if a.Result == naive.Win || a.Result == naive.Tie && tiesSoon {
-		return a.Remoteness < b.Remoteness
-	}
-	return a.Remoteness > b.Remoteness
+// value returns the final difference between the stones in the goals of the player to move and of the opponent, if both maximize
+// it. known has the values of boards without the stones in the goals, as futureOf finds them.
+func (m naiveMancala) value(board []byte, known map[string]int) int {
+	return int(board[m.Pits]) - int(board[2*m.Pits+1]) + futureOf(m, board, known)
 }

@@ -194,5 +194,5 @@ func (n naiveMills) Finished(position string) string {
 
 // Solve returns the values of all positions that can be reached from the initial one.
 func (n naiveMills) Solve() map[string]naive.Worth {
-	return naive.SolveTexts(n.start(), n.Finished, n.Moves)
+	return naive.SolveTexts(n.start(), n.Finished, n.Moves, false)
 }

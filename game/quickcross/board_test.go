@@ -1,14 +1,15 @@
 package quickcross
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // made caches rules between tests.
@@ -122,24 +123,54 @@ func TestLargestBoard(t *testing.T) {
 	}
 }
 
-// On boards that are too large to solve, random play does not reach positions that the
-// oracle's rule excludes: if Moves overlooked a line, another one would soon follow.
+// reachable reports whether a board can be reached, without playing: it has no line, or all its lines share a square, that of the
+// last move.
+func reachable(r *Rules, p game.Position) bool {
+	rows := strings.Split(string(r.AppendText(nil, p)), "/")
+	lines, on := 0, make(map[[2]int]int) // the lines that have a square
+	for y := range rows {
+		for x, piece := range rows[y] {
+			for _, d := range [4][2]int{{1, 0}, {0, 1}, {1, 1}, {1, -1}} {
+				var line [][2]int
+				for cx, cy := x, y; len(line) < r.connect && cx < r.width && cy >= 0 && cy < r.height && rune(rows[cy][cx]) == piece; cx, cy = cx+d[0], cy+d[1] {
+					line = append(line, [2]int{cx, cy})
+				}
+				if len(line) == r.connect && piece != '.' {
+					lines++
+					for _, at := range line {
+						on[at]++
+					}
+				}
+			}
+		}
+	}
+	return lines == 0 || slices.Contains(slices.Collect(maps.Values(on)), lines)
+}
+
+// Play reaches the boards that are reachable, and no others.
+func TestReachable(t *testing.T) {
+	for _, b := range [][3]int{{2, 3, 2}, {3, 3, 3}} {
+		r := mustNew(t, b[0], b[1], b[2])
+		values := gametest.Search(r)
+		for p := range r.Positions() {
+			if _, reached := values[p]; reached != reachable(r, p) {
+				t.Fatalf("%s: %q is reached: %v", r.Spec(), r.AppendText(nil, p), reached)
+			}
+		}
+	}
+}
+
+// On boards that are too large to solve, random play reaches no other boards: if Moves overlooked a line, another one would
+// soon follow.
 func TestRandomPlay(t *testing.T) {
 	for _, b := range [][3]int{{5, 4, 3}, {6, 5, 4}, {26, 1, 2}, {5, 6, 5}, {3, 10, 3}} {
 		r := mustNew(t, b[0], b[1], b[2])
-		q := naive.QuickCross{W: b[0], H: b[1], Connect: b[2]}
 		rnd := rand.New(rand.NewPCG(9, uint64(b[0])))
 		for range 50 {
-			p := r.Start()
-			for range 60 {
-				if !q.Reachable(p) {
+			for _, p := range gametest.Walk(rnd, r, 60) {
+				if !reachable(r, p) {
 					t.Fatalf("%s: %q was reached", r.Spec(), r.AppendText(nil, p))
 				}
-				moves := r.Moves(nil, p)
-				if len(moves) == 0 {
-					break
-				}
-				p = moves[rnd.IntN(len(moves))].To
 			}
 		}
 	}
@@ -182,12 +213,5 @@ func TestParseForms(t *testing.T) {
 		if p, err := r.Parse(text); p != 1+2*81 || err != nil {
 			t.Errorf("Parse(%q) = %d, %v, want 163", text, p, err)
 		}
-	}
-}
-
-func TestSpec(t *testing.T) {
-	g, err := Kind.New([]int{4, 3, 3})
-	if err != nil || g.Spec() != "quickcross width=4 height=3 connect=3" || g.KeyBits() != 20 || g.Start() != 0 {
-		t.Errorf("%+v, %v", g, err)
 	}
 }

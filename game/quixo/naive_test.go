@@ -14,7 +14,7 @@ type naiveQuixo int
 
 // Solve returns the values of all positions that can be reached from the initial one.
 func (q naiveQuixo) Solve() map[string]naive.Worth {
-	return naive.SolveTexts(strings.Repeat("/"+strings.Repeat(".", int(q)), int(q))[1:]+" X", q.Finished, q.Moves)
+	return naive.SolveTexts(strings.Repeat("/"+strings.Repeat(".", int(q)), int(q))[1:]+" X", q.Finished, q.Moves, false)
 }
 
 // Finished returns Win if the player to move has a line, otherwise Lose if the other has one, otherwise "".

@@ -105,19 +105,8 @@ func signalled(t *testing.T, line, program string, s syscall.Signal, moment time
 	time.Sleep(moment)
 	must.OK(t, cmd.Process.Signal(s))
 	begun := time.Now()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case <-ended:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("it does not end: %s", out.Bytes())
-	}
-	for len(named(file)) > 0 && time.Since(begun) < 10*time.Second {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if left := named(file); len(left) > 0 {
-		t.Errorf("processes %d are left; %s", left, out.Bytes())
-	}
+	cmd.Wait()
+	must.Until(t, func() bool { return len(named(file)) == 0 }, func() string { return fmt.Sprintf("processes %d are left; %s", named(file), out.Bytes()) })
 	t.Logf("the last process ended after %v", time.Since(begun))
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
@@ -29,8 +28,6 @@ func stopped(t *testing.T, dir, line, after, there string, typed *os.File) (stat
 		cmd.Stdin = typed
 	}
 	programs.Start(t, cmd)
-	hangs := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
-	defer hangs.Stop()
 	var output strings.Builder
 	for lines := bufio.NewReader(out); ; {
 		text, err := lines.ReadString('\n')
@@ -87,17 +84,10 @@ done
 	// No process is left thinking.
 	for _, name := range []string{"thinks", "child"} {
 		pid := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
-		gone := false
-		for range 100 {
+		must.Until(t, func() bool {
 			stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
-			if gone = err != nil || strings.Contains(string(stat), ") Z "); gone {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
-		if !gone {
-			t.Errorf("%s goes on", name)
-		}
+			return err != nil || strings.Contains(string(stat), ") Z ")
+		}, func() string { return name + " goes on" })
 	}
 
 	cmd := programs.Command(dir, "play engine connectn --width 7 --height 6 --connect 4 --time 1h")

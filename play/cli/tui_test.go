@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/process"
@@ -104,12 +103,7 @@ func TestTUIStops(t *testing.T) {
 // TestTUIAtOnce stops the program before it has drawn the screen.
 func TestTUIAtOnce(t *testing.T) {
 	term := terminal.Start(t, t.TempDir(), "play tui mnk", 80, 24)
-	for range 1000 {
-		if term.Wrote("\x1b") {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	must.Until(t, func() bool { return term.Wrote("\x1b") }, func() string { return "it writes nothing" })
 	term.Types("\x03")
 	term.Ends(130)
 }
@@ -201,15 +195,7 @@ func TestTUISleeps(t *testing.T) {
 	term := terminal.Start(t, dir, shell+" script", 80, 24)
 	term.Shows("X to move")
 	term.Types("\x1a")
-	for range 500 {
-		if term.Wrote("asleep") {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	if !term.Wrote("asleep") {
-		t.Error("it does not go to sleep")
-	}
+	must.Until(t, func() bool { return term.Wrote("asleep") }, func() string { return "it does not go to sleep" })
 	term.Shows("X to move")
 	term.Types("0")
 	term.Shows("last: 0 by X")

@@ -1,24 +1,17 @@
 package solve_test
 
 import (
-	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/gametest"
 	"github.com/treereduce/treereduce/game/mancala"
 	"github.com/treereduce/treereduce/game/mnk"
-	"github.com/treereduce/treereduce/internal/engine/method"
-	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -29,88 +22,6 @@ import (
 
 // rulesOnly hides that a game has blocks.
 type rulesOnly struct{ game.Tiered }
-
-// batched is a game that is game.Batched, and counts how often it is asked for each position.
-type batched struct {
-	*testgames.Acyclic
-	mu    sync.Mutex
-	asked map[game.Position]int
-}
-
-func (g *batched) Batch(ps []game.Position) (game.Game, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, p := range ps {
-		g.asked[p]++
-	}
-	return g.Acyclic, nil
-}
-
-// TestLayersStates solves random games without inner moves, and compares the values with those of a plain search; then as
-// game.Batched: each position is asked for once.
-func TestLayersStates(t *testing.T) {
-	for seed := range uint64(6) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		g := &batched{Acyclic: testgames.RandomAcyclic(r, 100+r.IntN(400)), asked: make(map[game.Position]int)}
-		plain, want := solved(t, g.Acyclic, nil)
-		var text strings.Builder
-		values := gametest.Search(g.Acyclic)
-		for _, p := range slices.Sorted(maps.Keys(values)) {
-			fmt.Fprintf(&text, "'%d'\t%d\n", p, values[p])
-		}
-		if got := final(t, plain); got != text.String() {
-			t.Fatalf("seed %d: %s", seed, difference(got, text.String()))
-		}
-		dir, _ := solved(t, g, func(o *solve.Options) { o.Reducers = 1 + r.IntN(4) })
-		if diff := storetest.Differences(bytesOf(t, dir), bytesOf(t, plain)); diff != nil {
-			t.Fatalf("seed %d: %v", seed, diff)
-		}
-		for p, n := range g.asked {
-			if n != 1 {
-				t.Fatalf("seed %d: position %d is asked for %d times, want 1", seed, p, n)
-			}
-		}
-		if len(g.asked) != int(want.Positions) {
-			t.Errorf("seed %d: %d positions are asked for, want %d", seed, len(g.asked), want.Positions)
-		}
-	}
-}
-
-// partsOf reads the parts of all directories of a run, by name.
-func partsOf(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "data_*", "_part-*"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no parts: %v", err)
-	}
-	parts := make(map[string]string)
-	for _, name := range names {
-		text := must.Get(os.ReadFile(name))(t)
-		parts[strings.TrimPrefix(name, dir)] = string(text)
-	}
-	return parts
-}
-
-// TestLayersParts checks that neither the number of workers nor the memory changes a byte of the parts.
-func TestLayersParts(t *testing.T) {
-	g := must.Get(mnk.New(4, 3, 3))(t)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	kept := func(o *solve.Options) { o.KeepAll, o.Reducers = true, 3 }
-	plain, _ := solved(t, g, kept)
-	want := partsOf(t, plain)
-	for _, workers := range []int{1, 8} {
-		runtime.GOMAXPROCS(workers)
-		for _, memory := range []int{0, method.Of(g).LeastInline(-1, true)} {
-			dir, _ := solved(t, g, func(o *solve.Options) {
-				kept(o)
-				o.Runner = &inline.Runner{Memory: memory}
-			})
-			if diff := storetest.Differences(partsOf(t, dir), want); diff != nil {
-				t.Errorf("%d workers, %d bytes: %v", workers, memory, diff)
-			}
-		}
-	}
-}
 
 // smallGame returns a random game with 9 to 11 tiers.
 func smallGame(t *testing.T) game.Game {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,29 +47,6 @@ func TestJobs(t *testing.T) {
 		must.Get(solveInto(t, dir, test.g, o, store.Resume))(t)
 		if got := strings.Join(again.ran, " "); got != test.want {
 			t.Errorf("%s, stopped at %q, all kept %v, without %s: %s ran, want %s", test.g.Spec(), test.until, test.keepAll, test.missing, got, test.want)
-		}
-	}
-}
-
-// TestUntil checks the numbers of positions that --until-tier reports of a game by layers, whose records are rows, when the
-// tiers are made, and again when they are there.
-func TestUntil(t *testing.T) {
-	g := ticTacToe(t)
-	dir, _ := solved(t, g, nil)
-	want := make([]int64, g.Tiers()+1)
-	for p := range valuesIn(t, g, dir) {
-		want[g.Tier(p)]++
-	}
-	dir = t.TempDir()
-	for i, until := range []int{3, 3, 5} {
-		o := options()
-		o.UntilTier = until
-		mode := store.Resume
-		if i == 0 {
-			mode = store.Fresh
-		}
-		if r := must.Get(solveInto(t, dir, g, o, mode))(t); !slices.Equal(r.Tiers, want[:until+1]) {
-			t.Errorf("until tier %d: %v, want %v", until, r.Tiers, want)
 		}
 	}
 }

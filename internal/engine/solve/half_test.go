@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
-	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/block"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/internal/engine/method/blocks"
@@ -83,43 +81,14 @@ func compareHalf(t *testing.T, board [3]int) {
 
 	tab := must.Get(table.OpenOf(store.Local{}, whole, g))(t)
 	defer tab.Close()
-	var all []game.Position
-	for batch, err := range tab.All() {
-		must.OK(t, err)
-		all = append(all, batch.Positions...)
+	all := uint64(len(solvedtest.Values(t, store.Local{}, whole, g)))
+	if n, err := tab.Verify(t.Context()); err != nil || n != all {
+		t.Errorf("%d positions are verified, %v, want %d", n, err, all)
 	}
-	slices.Sort(all)
-	if n, err := tab.Verify(t.Context()); err != nil || n != uint64(len(all)) {
-		t.Errorf("%d positions are verified, %v, want %d", n, err, len(all))
-	}
-	for _, sample := range []uint64{0, uint64(len(all))/4 + 1, uint64(len(all))*3/4 + 1} {
-		if checked, n, err := (table.Rules{Sample: sample}).Verify(t.Context(), tab); err != nil || n != uint64(len(all)) || checked < min(sample, n) {
-			t.Errorf("%d of %d positions are verified, %v, want %d of %d", checked, n, err, sample, len(all))
+	for _, sample := range []uint64{0, all/4 + 1, all*3/4 + 1} {
+		if checked, n, err := (table.Rules{Sample: sample}).Verify(t.Context(), tab); err != nil || n != all || checked < min(sample, n) {
+			t.Errorf("%d of %d positions are verified, %v, want %d of %d", checked, n, err, sample, all)
 		}
-	}
-	for i := 0; i < len(all); i += len(all)/20 + 1 {
-		checkPredecessors(t, tab, all, all[i])
-	}
-}
-
-// checkPredecessors compares the predecessors of a position with those that the moves of all
-// positions give.
-func checkPredecessors(t *testing.T, tab *table.Table, all []game.Position, p game.Position) {
-	t.Helper()
-	g := tab.Game().(game.Blockwise)
-	var want []game.Position
-	for _, q := range all {
-		if g.Tier(q) == g.Tier(p)-1 && slices.ContainsFunc(g.Moves(nil, q), func(m game.Move) bool { return m.To == p }) {
-			want = append(want, q)
-		}
-	}
-	predecessors, err := tab.Predecessors(p)
-	var got []game.Position
-	for _, q := range predecessors {
-		got = append(got, q.Position)
-	}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%#x: predecessors %x, %v, want %x", p, got, err, want)
 	}
 }
 

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/engine/method"
 	"github.com/treereduce/treereduce/internal/engine/runner/inline"
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
-	"github.com/treereduce/treereduce/internal/testing/must"
+	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
-	"github.com/treereduce/treereduce/table"
 )
 
 // TestLayers solves random games with tiers, inner moves and images, with many options, and compares the values with
@@ -99,25 +97,9 @@ func solveLayers(t *testing.T, first, end uint64) {
 			if _, err := solveWith(t, fsys, dir, g, o, store.Fresh); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
-			if err := testgames.Compare(g, valuesOf(t, fsys, g, dir)); err != nil {
+			if err := testgames.Compare(g, solvedtest.Values(t, fsys, dir, g)); err != nil {
 				t.Fatalf("seed %d, game %d: %v", seed, i, err)
 			}
-		}
-	}
-}
-
-// TestLeastMemory solves random games with the least memory.
-func TestLeastMemory(t *testing.T) {
-	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 4))
-		o := testgames.RandomOptions(r)
-		o.Positions, o.Long = 600, false
-		g := testgames.RandomTiered(r, o)
-		dir, _ := solved(t, g, func(o *solve.Options) {
-			o.Final, o.Runner = solve.FinalNo, &inline.Runner{Memory: method.Of(g).LeastInline(-1, false)}
-		})
-		if err := testgames.Compare(g, valuesIn(t, g, dir)); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
 		}
 	}
 }
@@ -125,22 +107,5 @@ func TestLeastMemory(t *testing.T) {
 // valuesIn returns the values that a table stores.
 func valuesIn(t *testing.T, g game.Game, dir string) map[game.Position]game.Value {
 	t.Helper()
-	return valuesOf(t, store.Local{}, g, dir)
-}
-
-func valuesOf(t *testing.T, fsys store.FS, g game.Game, dir string) map[game.Position]game.Value {
-	t.Helper()
-	tab := must.Get(table.OpenOf(fsys, dir, g))(t)
-	defer tab.Close()
-	values := make(map[game.Position]game.Value)
-	for b, err := range tab.All() {
-		must.OK(t, err)
-		for i, p := range b.Positions {
-			if _, twice := values[p]; twice || i > 0 && p < b.Positions[i-1] {
-				t.Fatalf("%d is there twice, or not in order: %v", p, slices.IsSorted(b.Positions))
-			}
-			values[p] = b.Values[i]
-		}
-	}
-	return values
+	return solvedtest.Values(t, store.Local{}, dir, g)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,7 +22,6 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 	"github.com/treereduce/treereduce/internal/testing/storetest"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 	"github.com/treereduce/treereduce/table"
@@ -165,41 +163,6 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestLoopsCancelled cancels a run at any event.
-func TestLoopsCancelled(t *testing.T) {
-	g := quickCross(t, 3, 3, 3)
-	plain, _ := solved(t, g, nil)
-	want := bytesOf(t, plain)
-	for stop := 1; ; stop += 7 {
-		dir := t.TempDir()
-		ctx, cancel := context.WithCancel(context.Background())
-		o := options()
-		news := 0
-		o.Report = func(solve.Event) {
-			if news++; news == stop {
-				cancel()
-			}
-		}
-		data := must.Get(store.Create(store.Local{}, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
-		_, err := solve.Run(ctx, data, g, o)
-		cancel()
-		data.Close()
-		if news < stop {
-			break
-		}
-		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Fatalf("after %d events: %v", stop, err)
-		}
-		o.Report = nil
-		if _, err := solveInto(t, dir, g, o, store.Resume); err != nil {
-			t.Fatalf("after %d events: %v", stop, err)
-		}
-		if diff := storetest.Differences(bytesOf(t, dir), want); diff != nil {
-			t.Errorf("after %d events: %v", stop, diff)
-		}
-	}
-}
-
 // TestLoopsPrune stops forward passes without having deleted what they absorbed, as after a kill between a commit and that.
 // The next pass of a resumed run deletes it. It also stops passes that have deleted what they absorbed, and loses the last one,
 // as a power cut may. The passes must run again.
@@ -237,28 +200,29 @@ func TestLoopsPrune(t *testing.T) {
 	}
 }
 
-// TestLoopsUntil checks that --until-tier counts what the forward passes find, also if the tiers have been made or solved
-// before, and that a run can continue from there.
-func TestLoopsUntil(t *testing.T) {
-	g := loopGame()
-	want := make([]int64, g.Tiers()+1)
-	for p := range testgames.Solve(g) {
-		if g.Canonical(p) == p {
-			want[g.Tier(p)]++
+// TestUntil checks that --until-tier counts what the forward passes find, also if the tiers have been made or solved before, and
+// that a run can continue from there.
+func TestUntil(t *testing.T) {
+	for _, g := range []game.Tiered{loopGame(), ticTacToe(t)} {
+		want := make([]int64, g.Tiers()+1)
+		for p := range testgames.Solve(g) {
+			if game.CanonicalOf(g, p) == p {
+				want[g.Tier(p)]++
+			}
 		}
-	}
-	dir := t.TempDir()
-	o := options()
-	o.MinDrop = 1
-	for i, until := range []int{0, 1, 1, 20, -1, 1} {
-		o.UntilTier = until
-		mode := store.Resume
-		if i == 0 {
-			mode = store.Fresh
-		}
-		r := must.Get(solveInto(t, dir, g, o, mode))(t)
-		if n := min(until+1, len(want)); until >= 0 && !slices.Equal(r.Tiers[:n], want[:n]) || r.Solved != (until < 0) {
-			t.Errorf("until %d: %v, solved %v; want %v", until, r.Tiers, r.Solved, want)
+		dir := t.TempDir()
+		o := options()
+		o.MinDrop = 1
+		for i, until := range []int{0, 1, 1, 3, 20, -1, 1} {
+			o.UntilTier = until
+			mode := store.Resume
+			if i == 0 {
+				mode = store.Fresh
+			}
+			r := must.Get(solveInto(t, dir, g, o, mode))(t)
+			if n := min(until+1, len(want)); until >= 0 && !slices.Equal(r.Tiers[:n], want[:n]) || r.Solved != (until < 0) {
+				t.Errorf("%s, until %d: %v, solved %v; want %v", g.Spec(), until, r.Tiers, r.Solved, want)
+			}
 		}
 	}
 }
@@ -347,30 +311,12 @@ func damage(t *testing.T, rnd *rand.Rand, dir string) string {
 	return fmt.Sprintf("%s, byte %d with bit %d flipped", name, at, bit)
 }
 
-// equalWorth compares the values of canonical positions with those of all positions.
-func equalWorth(t *testing.T, g game.Game, values map[game.Position]game.Value, worth map[uint64]naive.Worth) {
-	t.Helper()
-	canonical := make(map[game.Position]game.Value)
-	for p, w := range worth {
-		v := game.Value(0)
-		for _, result := range []game.Result{game.Loses, game.Wins, game.Ties} {
-			if result.String() == w.Result {
-				v = result.In(w.Remoteness)
-			}
-		}
-		canonical[game.CanonicalOf(g, p)] = v
-	}
-	if !maps.Equal(values, canonical) {
-		t.Errorf("%s: %d values, want %d, or others", g.Spec(), len(values), len(canonical))
-	}
-}
-
 // TestTies checks ties, which are decided after wins and losses.
 func TestTies(t *testing.T) {
 	graph := testgames.TieGame()
 	for _, g := range []game.Game{graph, gametest.RulesOnly(graph)} {
 		dir, r := solved(t, g, func(o *solve.Options) { o.Reducers = 2 })
-		equalWorth(t, g, valuesIn(t, g, dir), graph.Worth())
+		must.OK(t, testgames.Compare(g, valuesIn(t, g, dir)))
 		if r.Value != "TIE in 2" {
 			t.Errorf("%T: %s", g, r.Value)
 		}
@@ -394,7 +340,7 @@ func TestNearestOutside(t *testing.T) {
 		}
 		for _, g := range []game.Game{tieredGraph{graph}, struct{ game.Tiered }{tieredGraph{graph}}} {
 			dir, _ := solved(t, g, nil)
-			equalWorth(t, g, valuesIn(t, g, dir), graph.Worth())
+			must.OK(t, testgames.Compare(g, valuesIn(t, g, dir)))
 		}
 	}
 }

@@ -64,22 +64,8 @@ func TestExactSearch(t *testing.T) {
 			t.Errorf("%s: %v positions, want %d", g.Spec(), c.Sum.Positions, want)
 		}
 		graph := testgames.RandomGraph(r, 50)
-		seen := map[game.Position]bool{}
-		var walk func(p game.Position)
-		walk = func(p game.Position) {
-			if seen[p] {
-				return
-			}
-			seen[p] = true
-			if _, ended := graph.End[p]; !ended {
-				for _, to := range graph.Next[p] {
-					walk(to)
-				}
-			}
-		}
-		walk(graph.Start())
-		if c := of(t, graph, Options{Exact: 1000}); c.Sum.Positions != float64(len(seen)) || c.How != Exact {
-			t.Errorf("%+v: %v positions, want %d", graph, c.Sum.Positions, len(seen))
+		if c, want := of(t, graph, Options{Exact: 1000}), len(gametest.Search(graph)); c.Sum.Positions != float64(want) || c.How != Exact {
+			t.Errorf("%+v: %v positions, want %d", graph, c.Sum.Positions, want)
 		}
 	}
 	for _, spec := range []string{"mancala pits=3 stones=2", "mancala pits=2 stones=4"} {
@@ -251,8 +237,8 @@ func TestTime(t *testing.T) {
 		g := solved.Game(t, spec)
 		begun := time.Now()
 		c := of(t, g, Options{Time: 300 * time.Millisecond})
-		// Without a limit, it takes more than a minute.
-		if took := time.Since(begun); c.How != AtLeast || took > 10*time.Second {
+		// Without a limit, it takes more than a minute, also on an idle machine.
+		if took := time.Since(begun); c.How != AtLeast || took > time.Minute {
 			t.Errorf("%s: %v after %v", spec, c.How, took)
 		}
 		if c.Sum.Positions < 100 || c.Sum.Low != c.Sum.Positions || !strings.Contains(c.Note, "there may be many more") {

@@ -417,7 +417,7 @@ func TestClaim(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	dir := filepath.Join(t.TempDir(), "a", "cluster")
-	unlock, err := claim(ctx, dir)
+	unlock, err := claim(t.Context(), dir)
 	must.OK(t, err)
 	if _, err := claim(ctx, dir); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("claim of what is claimed: %v", err)

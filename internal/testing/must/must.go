@@ -1,7 +1,10 @@
-// Package must ends a test at an error that it does not expect.
+// Package must ends a test at an error that it does not expect, and waits for events without a time limit of its own.
 package must
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // OK ends the test if there is an error.
 func OK(t testing.TB, err error) {
@@ -21,5 +24,22 @@ func Get[T any](v T, err error) func(testing.TB) T {
 			t.Fatal(err)
 		}
 		return v
+	}
+}
+
+// Until waits until done returns true. It ends the test, with what it waits for, a moment before the time limit of the test binary.
+func Until(t testing.TB, done func() bool, what func() string) {
+	t.Helper()
+	limit := time.Now().Add(365 * 24 * time.Hour)
+	if t, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if end, ok := t.Deadline(); ok {
+			limit = end.Add(-5 * time.Second)
+		}
+	}
+	for !done() {
+		if time.Now().After(limit) {
+			t.Fatal(what())
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }

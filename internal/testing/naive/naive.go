@@ -78,6 +78,11 @@ func (p *position) line() byte {
 	return ' '
 }
 
+// Line returns the player who has a line on a board with a text, or ' ' if there is no line.
+func Line(text string, w, h, connect int) byte {
+	return (&position{w, h, connect, []byte(text)}).line()
+}
+
 // run counts the consecutive pieces of player from a square on in steps of (dc, dr).
 func (p *position) run(player byte, column, row, dc, dr int) int {
 	n := 0

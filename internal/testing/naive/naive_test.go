@@ -32,25 +32,6 @@ func TestSolveKnownBoards(t *testing.T) {
 	}
 }
 
-// TestSolveColumn checks boards of one column, where every move is forced.
-func TestSolveColumn(t *testing.T) {
-	for h := 1; h <= 16; h++ {
-		for connect := 1; connect <= h; connect++ {
-			positions, want := h+1, value(tie, h)
-			if connect == 1 {
-				positions, want = 2, value(xWins, 1)
-			}
-			values := Solve(1, h, connect)
-			if n := len(values); n != positions {
-				t.Errorf("1x%dc%d: %d positions, want %d", h, connect, n, positions)
-			}
-			if got := values[strings.Repeat(" ", h)]; got != want {
-				t.Errorf("1x%dc%d: value byte %d, want %d", h, connect, got, want)
-			}
-		}
-	}
-}
-
 func TestFinished(t *testing.T) {
 	// Boards of 3 columns and 4 rows, with the columns separated by '|'.
 	tests := []struct {

@@ -222,112 +222,20 @@ func (g *Rules) loops() string {
 // Mover returns the player to move in a position, 0 or 1.
 func (g *Rules) Mover(p uint64) int { return g.nodes[p].mover }
 
-// reach returns the positions that play can reach.
-func (g *Rules) reach() map[uint64]bool {
-	reached := map[uint64]bool{g.start: true}
-	for more := true; more; {
-		more = false
-		for p := range g.nodes {
-			for _, to := range g.nodes[p].next {
-				if reached[p] && !reached[to] {
-					reached[to], more = true, true
-				}
-			}
-		}
-	}
-	return reached
-}
-
-// Solve returns the values of all positions that play can reach, for the player to move, by trying everything round by
-// round: a position is decided in round n if it is n moves from its end. refused is a part of the error with which the
-// game must be refused; "": it must be solved.
+// Solve returns the values of all positions that play can reach, for the player to move. refused is a part of the error with
+// which the game must be refused; "": it must be solved.
 func (g *Rules) Solve() (values map[uint64]Worth, refused string) {
-	reached := g.reach()
-	values = make(map[uint64]Worth)
-	for p := range reached {
-		x := g.nodes[p]
-		for _, to := range x.next {
-			if g.strays(p, to) {
-				return nil, "leads from tier"
-			}
-		}
-	}
-	if g.TiesLate {
-		for p := range reached {
-			g.search(p, values)
-		}
-		return values, ""
-	}
-	for p := range reached {
-		if end := g.nodes[p].end; end != "" && end != Draw {
-			values[p] = Worth{end, 0}
-		}
-	}
-	for _, ties := range []bool{false, true} {
-		for n, more := 1, true; more; n++ {
-			found := make(map[uint64]Worth)
-			for p := range reached {
-				if _, known := values[p]; !known && len(g.nodes[p].next) > 0 {
-					if w, ok := g.round(p, n, ties, values); ok {
-						found[p] = w
-					}
-				}
-			}
-			maps.Copy(values, found)
-			more = len(found) > 0
-		}
-	}
-	for p := range reached {
-		if _, known := values[p]; !known {
-			values[p] = Worth{Draw, 0}
+	values = Graph{
+		Start:      g.start,
+		Finished:   func(p uint64) string { return g.nodes[p].end },
+		Successors: func(p uint64) []uint64 { return g.nodes[p].next },
+		Again:      func(p, s uint64) bool { return g.Players && g.nodes[p].mover == g.nodes[s].mover },
+		TiesLate:   g.TiesLate,
+	}.Solve()
+	for p := range values {
+		if slices.ContainsFunc(g.nodes[p].next, func(to uint64) bool { return g.strays(p, to) }) {
+			return nil, "leads from tier"
 		}
 	}
 	return values, ""
-}
-
-// round returns the value of a position if it is decided in round n.
-func (g *Rules) round(p uint64, n int, ties bool, values map[uint64]Worth) (w Worth, ok bool) {
-	lost := 0 // moves that lose
-	for _, to := range g.nodes[p].next {
-		after, known := values[to]
-		after.Result = g.after(p, to, after.Result)
-		switch {
-		case !known:
-		case !ties && after.Result == Win:
-			return Worth{Win, n}, true
-		case !ties && after.Result == Lose:
-			lost++
-		case ties && after == Worth{Tie, n - 1}:
-			return Worth{Tie, n}, true
-		}
-	}
-	return Worth{Lose, n}, !ties && lost == len(g.nodes[p].next)
-}
-
-// after returns the result for the player to move at p of a move to a position with a result for the player to move there.
-func (g *Rules) after(p, to uint64, result string) string {
-	if g.Players && g.nodes[to].mover == g.nodes[p].mover {
-		return result
-	}
-	return map[string]string{Win: Lose, Lose: Win, Tie: Tie}[result]
-}
-
-// search returns the value of a position of a game with late ties, and adds it to values, by minimax.
-func (g *Rules) search(p uint64, values map[uint64]Worth) Worth {
-	x := g.nodes[p]
-	if w, known := values[p]; known {
-		return w
-	}
-	rank := map[string]int{Lose: 0, Tie: 1, Win: 2}
-	best := Worth{x.end, 0}
-	for i, to := range x.next {
-		w := g.search(to, values)
-		w = Worth{g.after(p, to, w.Result), w.Remoteness + 1}
-		later := w.Result != Win
-		if i == 0 || rank[w.Result] > rank[best.Result] || w.Result == best.Result && w.Remoteness != best.Remoteness && later == (w.Remoteness > best.Remoteness) {
-			best = w
-		}
-	}
-	values[p] = best
-	return best
 }

@@ -97,13 +97,7 @@ func Start(t *testing.T, cmd *exec.Cmd) {
 // WaitFor waits until a file exists.
 func WaitFor(t *testing.T, name string) {
 	t.Helper()
-	for range 1000 {
-		if _, err := os.Stat(name); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s did not come", name)
+	must.Until(t, func() bool { _, err := os.Stat(name); return err == nil }, func() string { return name + " did not come" })
 }
 
 // Progress matches the lines that a driver prints every ten seconds, as it does on a busy machine.

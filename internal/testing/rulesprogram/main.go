@@ -14,7 +14,6 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
-	"github.com/treereduce/treereduce/internal/system"
 )
 
 func main() {
@@ -94,23 +93,7 @@ func run(name string, words []string) error {
 	}
 	s := &server{g: g, shift: g.KeyBits(), players: g.Values().Players[0] != "", out: bufio.NewWriterSize(os.Stdout, 1<<16)}
 	s.header(kind, args)
-	if err := s.serve(); err != nil {
-		return err
-	}
-	if file := os.Getenv("RULESPROGRAM_CPU"); file != "" {
-		return report(file)
-	}
-	return nil
-}
-
-// report appends the CPU time of this process, in nanoseconds, to a file.
-func report(name string) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(f, system.CPU().Nanoseconds())
-	return f.Close()
+	return s.serve()
 }
 
 func (s *server) header(kind game.Kind, args []int) {

@@ -17,23 +17,21 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/naive"
+	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
-	"github.com/treereduce/treereduce/table"
 )
 
-// Check solves a game in which the turns alternate. The run with one reducer
-// must have the values of a brute force solution. A run with three reducers that keeps lines, which is
-// stopped after each of its first jobs and cancelled during the next one, must have the same
-// table and the same text of all positions, as the function same compares data directories: it is
-// solved.SameText.
-func Check(t *testing.T, r runner.Runner, g game.Game, same func(t testing.TB, fsys store.FS, got, want string)) {
+// Check solves a game. The run with one reducer must have the values of a brute force solution. A run with three reducers that
+// keeps lines, which is stopped after each of its first jobs and cancelled during the next one, must have the same table and the
+// same text of all positions.
+func Check(t *testing.T, r runner.Runner, g game.Game) {
 	t.Helper()
 	dir := t.TempDir()
 	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Final: solve.FinalYes, UntilTier: -1}
 	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}
-	checkValues(t, dir, g)
+	must.OK(t, testgames.Compare(g, solved.Values(t, store.Local{}, dir, g)))
 	want := dir
 
 	dir = t.TempDir()
@@ -57,7 +55,7 @@ func Check(t *testing.T, r runner.Runner, g game.Game, same func(t testing.TB, f
 	if err := run(t.Context(), dir, g, options, mode); err != nil {
 		t.Fatalf("%s, resumed: %v", g.Spec(), err)
 	}
-	same(t, store.Local{}, dir, want)
+	solved.SameText(t, store.Local{}, dir, want)
 	if _, err := os.Stat(filepath.Join(dir, solve.FinalDir, store.Success)); err != nil {
 		t.Errorf("%s: %v", g.Spec(), err)
 	}
@@ -79,16 +77,7 @@ func Layers(t *testing.T, r runner.Runner, g game.Game, random *rand.Rand) {
 	if err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}
-	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
-	defer solved.Close()
-	values := make(map[game.Position]game.Value)
-	for batch, err := range solved.All() {
-		must.OK(t, err)
-		for i, p := range batch.Positions {
-			values[p] = batch.Values[i]
-		}
-	}
-	must.OK(t, testgames.Compare(g, values))
+	must.OK(t, testgames.Compare(g, solved.Values(t, store.Local{}, dir, g)))
 }
 
 // stopping is a runner that fails after some jobs, before or after its work.
@@ -131,45 +120,6 @@ func run(ctx context.Context, dir string, g game.Game, o solve.Options, mode sto
 	return errors.Join(err, data.Close())
 }
 
-// checkValues compares a table with the values of a brute force solution.
-func checkValues(t *testing.T, dir string, g game.Game) {
-	t.Helper()
-	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
-	defer solved.Close()
-	want := naive.SolveCyclic(g.Start(),
-		func(p uint64) string {
-			if v := g.Primitive(p); v != 0 {
-				return v.Outcome().For(g.ToMove(p)).String()
-			}
-			return ""
-		},
-		func(p uint64) (successors []uint64) {
-			for _, m := range g.Moves(nil, p) {
-				successors = append(successors, m.To)
-			}
-			return successors
-		})
-	canonical := make(map[game.Position]bool) // those that a table by layers stores
-	for p, w := range want {
-		canonical[game.StoredOf(g, p)] = true
-		v, ok, err := solved.Lookup(p)
-		if err != nil || !ok {
-			t.Fatalf("%s: position %d: found %v, %v", g.Spec(), p, ok, err)
-		}
-		result := v.Outcome().For(g.ToMove(p))
-		if g.Values().OfMover {
-			result = game.Result(v.Outcome())
-		}
-		// Games differ in whether ties are delayed.
-		if got := result.String(); got != w.Result || w.Result != naive.Tie && v.Remoteness() != w.Remoteness {
-			t.Fatalf("%s: position %d: %s in %d, want %s in %d", g.Spec(), p, got, v.Remoteness(), w.Result, w.Remoteness)
-		}
-	}
-	if n, err := solved.Positions(); err != nil || n != uint64(len(canonical)) {
-		t.Errorf("%s: %d positions, %v, want %d", g.Spec(), n, err, len(canonical))
-	}
-}
-
 // EveryBoard solves every board of Connect N that has at most most positions, packed and with one
 // reducer, and compares the number of positions and the value byte of each with a second
 // implementation of the game. It leaves out single columns of more than tallest rows: they have few
@@ -206,36 +156,27 @@ func Board(t *testing.T, r runner.Runner, w, h, connect int) {
 // equalBoard solves a board and compares it with the value bytes of its positions, by their text.
 func equalBoard(t *testing.T, r runner.Runner, g game.Game, values map[string]byte) {
 	t.Helper()
-	dir := solveIn(t, r, g)
-	defer os.RemoveAll(dir)
-	solved := must.Get(table.OpenOf(store.Local{}, dir, g))(t)
-	defer solved.Close()
-	n := 0
-	for batch, err := range solved.All() {
-		if err != nil {
-			t.Fatalf("%s: %v", g.Spec(), err)
-		}
-		n += len(batch.Positions)
-		for i, p := range batch.Positions {
-			if text := string(g.AppendText(nil, p)); byte(batch.Values[i]) != values[text] {
-				t.Fatalf("%s: %q has %d, want %d", g.Spec(), text, batch.Values[i], values[text])
-			}
+	found := solveIn(t, r, g)
+	for p, v := range found {
+		if text := string(g.AppendText(nil, p)); byte(v) != values[text] {
+			t.Fatalf("%s: %q has %d, want %d", g.Spec(), text, v, values[text])
 		}
 	}
-	if n != len(values) {
-		t.Errorf("%s: %d positions, want %d", g.Spec(), n, len(values))
+	if len(found) != len(values) {
+		t.Errorf("%s: %d positions, want %d", g.Spec(), len(found), len(values))
 	}
 }
 
-// solveIn solves a game, packed and with one reducer, and returns the data directory.
-func solveIn(t *testing.T, r runner.Runner, g game.Game) string {
+// solveIn solves a game, packed and with one reducer, and returns the values of all positions.
+func solveIn(t *testing.T, r runner.Runner, g game.Game) map[game.Position]game.Value {
 	t.Helper()
 	dir := must.Get(os.MkdirTemp(t.TempDir(), ""))(t)
+	defer os.RemoveAll(dir)
 	options := solve.Options{Runner: r, Reducers: 1, Combine: true, Final: solve.FinalNo, UntilTier: -1}
 	if err := run(t.Context(), dir, g, options, store.Fresh); err != nil {
 		t.Fatalf("%s: %v", g.Spec(), err)
 	}
-	return dir
+	return solved.Values(t, store.Local{}, dir, g)
 }
 
 // EverySize solves every size of these games, with parameters of 1 to 5, that has at most most
@@ -263,9 +204,7 @@ func EverySize(t *testing.T, r runner.Runner, kinds game.Kinds, most int) {
 				large++
 				return
 			}
-			dir := solveIn(t, r, g)
-			defer os.RemoveAll(dir)
-			checkValues(t, dir, g)
+			must.OK(t, testgames.Compare(g, solveIn(t, r, g)))
 			games++
 		}
 		try(nil)

@@ -7,30 +7,16 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
-	"github.com/treereduce/treereduce/internal/testing/storetest"
 )
 
-// Same checks that the data directory got of fsys has the result of the local one want: the same table, see
-// TableDifferences, and the same files of final if there is one.
-func Same(t testing.TB, fsys store.FS, got, want string) {
-	t.Helper()
-	SameTable(t, fsys, got, want)
-	files, err := contents(fsys, path.Join(got, solve.FinalDir))
-	wanted, wantedErr := contents(store.Local{}, filepath.Join(want, solve.FinalDir))
-	must.OK(t, errors.Join(err, wantedErr))
-	if diff := storetest.Differences(files, wanted); diff != nil {
-		t.Errorf("%s: final: %v", got, diff)
-	}
-}
-
-// SameText is like Same, but final may have any number of parts.
+// SameText checks that the data directory got of fsys has the result of the local one want: the same table, see
+// TableDifferences, and the same text of all positions, in any number of parts, if there is one.
 func SameText(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
 	SameTable(t, fsys, got, want)
@@ -39,7 +25,7 @@ func SameText(t testing.TB, fsys store.FS, got, want string) {
 	}
 }
 
-// SameTable is like Same, without final.
+// SameTable is like SameText, without the text.
 func SameTable(t testing.TB, fsys store.FS, got, want string) {
 	t.Helper()
 	for _, diff := range TableDifferences(fsys, got, want) {

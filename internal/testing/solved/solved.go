@@ -5,6 +5,7 @@ package solved
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,25 @@ func Table(t testing.TB, g game.Game) *table.Table {
 	tab := must.Get(table.OpenOf(store.Local{}, Dir(t, g), g))(t)
 	t.Cleanup(func() { tab.Close() })
 	return tab
+}
+
+// Values returns the values of the positions that a table stores. Each must be there once, and by layers those of a batch in order.
+func Values(t testing.TB, fsys store.FS, dir string, g game.Game) map[game.Position]game.Value {
+	t.Helper()
+	tab := must.Get(table.OpenOf(fsys, dir, g))(t)
+	defer tab.Close()
+	_, byBlocks := g.(game.Blockwise)
+	values := make(map[game.Position]game.Value)
+	for b, err := range tab.All() {
+		must.OK(t, err)
+		for i, p := range b.Positions {
+			if _, twice := values[p]; twice || !byBlocks && i > 0 && p < b.Positions[i-1] {
+				t.Fatalf("%d is there twice, or not in order: %v", p, slices.IsSorted(b.Positions))
+			}
+			values[p] = b.Values[i]
+		}
+	}
+	return values
 }
 
 // Sealed returns a directory with this name that has the records of these sorted lines, as the job possible of a tier writes

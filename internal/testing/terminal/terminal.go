@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
@@ -146,15 +145,10 @@ func (term *Terminal) Text() string {
 // Shows waits until the screen matches a pattern, and returns its text.
 func (term *Terminal) Shows(pattern string) string {
 	term.t.Helper()
-	want := regexp.MustCompile(pattern)
-	for range 500 {
-		if text := term.Text(); want.MatchString(text) {
-			return text
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	term.t.Fatalf("the screen does not show %s:\n%s", pattern, term.Text())
-	return ""
+	want, text := regexp.MustCompile(pattern), ""
+	shows := func() bool { text = term.Text(); return want.MatchString(text) }
+	must.Until(term.t, shows, func() string { return fmt.Sprintf("the screen does not show %s:\n%s", pattern, text) })
+	return text
 }
 
 // Wrote reports whether the program has written a text at any time.
@@ -182,28 +176,15 @@ func (term *Terminal) Ends(status int) {
 	term.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- term.Cmd.Wait() }()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		term.t.Fatalf("it does not end:\n%s", term.Text())
-	}
+	must.Until(term.t, func() bool { return len(done) > 0 }, func() string { return "it does not end:\n" + term.Text() })
 	if got := process.ExitStatus(term.Cmd); got != status {
 		term.t.Errorf("exit status %d, want %d:\n%s", got, status, term.Text())
 	}
 	if now := term.settings(); !reflect.DeepEqual(now, term.was) {
 		term.t.Errorf("the terminal is left in %+v, it was in %+v", now, term.was)
 	}
-	left := term.left()
-	for range 250 { // the last bytes may still be in transit
-		if left == "" {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-		left = term.left()
-	}
-	if left != "" {
-		term.t.Errorf("it leaves %s", left)
-	}
+	// The last bytes may still be in transit.
+	must.Until(term.t, func() bool { return term.left() == "" }, func() string { return "it leaves " + term.left() })
 }
 
 // left describes what differs from the initial state of the screen, with the numbers of modes;

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/treereduce/treereduce/game"
-	"github.com/treereduce/treereduce/internal/testing/naive"
 )
 
 // A Graph is a game given by a list of moves. Position 0 is the initial position; positions
@@ -112,18 +111,6 @@ func parseNumber(check func(game.Position) error, text string) (game.Position, e
 		err = check(p)
 	}
 	return p, err
-}
-
-// Worth returns the values of all reachable positions, for the player to move, by brute force over Next and End.
-func (g Graph) Worth() map[uint64]naive.Worth {
-	return naive.SolveCyclic(0,
-		func(p uint64) string {
-			if result, ok := g.End[p]; ok {
-				return result.String()
-			}
-			return ""
-		},
-		func(p uint64) []uint64 { return g.Next[p] })
 }
 
 // RandomGraph returns a game of n positions (n >= 2) whose terminal positions can have any

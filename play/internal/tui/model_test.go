@@ -1043,12 +1043,7 @@ func TestLate(t *testing.T) {
 	if ctx.Err() == nil {
 		t.Error("it was not asked to stop")
 	}
-	select {
-	case msg := <-done:
-		m.Update(msg)
-	case <-time.After(time.Minute):
-		t.Fatal("it goes on")
-	}
+	m.Update(<-done)
 	m.Update(result{turn, func() tea.Cmd { return m.play("3") }})
 	if len(m.Moves()) != 0 {
 		t.Error("its result is used", m.Moves())

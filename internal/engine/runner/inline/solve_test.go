@@ -12,7 +12,6 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/longtest"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/runnertest"
-	"github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
 )
 
@@ -20,8 +19,8 @@ import (
 func TestBlocks(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {3, 2, 2}, {3, 3, 3}, {4, 3, 3}} {
 		g := must.Get(connectn.New(size[0], size[1], size[2]))(t)
-		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
-		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g, solved.SameText)
+		runnertest.Check(t, &inline.Runner{}, g)
+		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g)
 	}
 }
 
@@ -49,8 +48,8 @@ func TestEverySize(t *testing.T) { runnertest.EverySize(t, &inline.Runner{}, all
 // TestLayers solves a board by layers, with much memory and with the least.
 func TestLayers(t *testing.T) {
 	g := must.Get(mnk.New(3, 2, 2))(t)
-	runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
-	runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g, solved.SameText)
+	runnertest.Check(t, &inline.Runner{}, g)
+	runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g)
 }
 
 // TestLoops solves random games with tiers, inner moves and images, with much memory and with the least, and computes
@@ -61,7 +60,7 @@ func TestLoops(t *testing.T) {
 		o := testgames.RandomOptions(r)
 		o.OfMover, o.Acyclic, o.TiesLate = true, false, false
 		g := testgames.RandomTiered(r, o)
-		runnertest.Check(t, &inline.Runner{}, g, solved.SameText)
-		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g.Backward(), solved.SameText)
+		runnertest.Check(t, &inline.Runner{}, g)
+		runnertest.Check(t, &inline.Runner{Memory: method.Of(g).LeastInline(-1, true)}, g.Backward())
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/game/all"
@@ -235,11 +234,7 @@ func TestAtOnce(t *testing.T) {
 			if asked.Add(1) == 2 {
 				close(two)
 			}
-			select {
-			case <-two:
-			case <-time.After(time.Minute):
-				t.Error("one request after the other")
-			}
+			<-two // never, if one request comes after the other
 		})
 		if got, want := must.Get(tab.Choices(p))(t), must.Get(local.Choices(p))(t); !slices.Equal(got, want) {
 			t.Errorf("position %#x: %v, want %v", p, got, want)

@@ -84,9 +84,7 @@ func TestRun(t *testing.T) {
 	const spec = "connectn width=4 height=4 connect=3"
 	dir := filepath.Join(t.TempDir(), "data")
 	server, c := watch(t, web.Source{Name: "data dir", FS: store.Local{}, Path: dir})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	request := must.Get(http.NewRequestWithContext(ctx, "GET", server.URL+"/run/events?data=data+dir", nil))(t)
+	request := must.Get(http.NewRequestWithContext(t.Context(), "GET", server.URL+"/run/events?data=data+dir", nil))(t)
 	answer := must.Get(http.DefaultClient.Do(request))(t)
 	defer answer.Body.Close()
 	lines := bufio.NewScanner(answer.Body)
@@ -312,13 +310,10 @@ func TestOverwritten(t *testing.T) {
 	shows := func(variant, value string, remoteness int) {
 		t.Helper()
 		var p position
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(readEvery / 10) {
+		must.Until(t, func() bool {
 			c.Get("connectn/"+variant+"/positions/", "p=", &p)
-			if p.Value == value && p.Remoteness == remoteness {
-				return
-			}
-		}
-		t.Fatalf("%s: %+v, want %s in %d", variant, p, value, remoteness)
+			return p.Value == value && p.Remoteness == remoteness
+		}, func() string { return fmt.Sprintf("%s: %+v, want %s in %d", variant, p, value, remoteness) })
 	}
 	shows("3-3-3", "tie", 9)
 	solveAs(four, store.Overwrite, solve.Options{UntilTier: 6})
@@ -334,10 +329,8 @@ func TestOverwritten(t *testing.T) {
 	shows("3-3-3", unsolved, unknown)
 	shows("4-3-3", "win", 9)
 	status, text := 0, ""
-	for end := time.Now().Add(time.Minute); status != http.StatusOK && time.Now().Before(end); time.Sleep(readEvery / 10) {
+	must.Until(t, func() bool {
 		status, text = get(t, server.URL+"/tables/connectn/4-3-3")
-	}
-	if status != http.StatusOK {
-		t.Errorf("status %d, %s", status, text)
-	}
+		return status == http.StatusOK
+	}, func() string { return fmt.Sprintf("status %d, %s", status, text) })
 }

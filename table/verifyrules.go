@@ -142,17 +142,15 @@ func each(ctx context.Context, part *stored.Part, of []int, newDo func(stored.Re
 
 // run checks the parts, one after the other.
 func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
-	reached, err := newReached(parts[0]) // marks made by the moves of the previous part
+	marks, err := newReached(parts[0]) // made by the moves of the current part
 	for i, part := range parts {
-		if err == nil {
-			err = c.count(ctx, part)
+		reached := marks // by the moves of the previous part, or of the same
+		c.counts = make(map[*stored.File]Counts)
+		for i := range part.Files {
+			c.counts[&part.Files[i]] = make(Counts)
 		}
-		marks := reached // made by the moves of this part
-		if err == nil && !part.Own {
-			err = c.checkReachable(ctx, part, reached)
-			if err == nil && i+1 < len(parts) {
-				marks, err = newReached(parts[i+1])
-			}
+		if err == nil && !part.Own && i+1 < len(parts) {
+			marks, err = newReached(parts[i+1])
 		}
 		switch {
 		case err != nil:
@@ -161,13 +159,18 @@ func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
 		default:
 			err = c.positions(ctx, part, marks)
 		}
-		if err == nil && part.Own {
-			err = c.checkReachable(ctx, part, marks)
+		if err == nil {
+			err = c.checkReachable(ctx, part, reached)
+		}
+		for i := range part.Files {
+			if f := &part.Files[i]; err == nil && !maps.Equal(c.counts[f], f.Counts) {
+				err = stored.NoCounts(f.Name)
+			}
 		}
 		if err != nil {
 			return err
 		}
-		reached, parts[i] = marks, nil // what the part has cached is garbage now
+		parts[i] = nil // what the part has cached is garbage now
 	}
 	return nil
 }
@@ -184,7 +187,10 @@ func (c *rulesCheck) sample(ctx context.Context, t *Table, seed uint64) error {
 			one := newRulesPosition(c.g, lookedUp{t})
 			return func(i int) error {
 				from := i * rulesEvery
-				return c.check(ctx, one, min(rulesEvery, len(b.Positions)-from), 1, func(i int) (game.Position, game.Value) { return b.Positions[from+i], b.Values[from+i] })
+				n := min(rulesEvery, len(b.Positions)-from)
+				err := c.check(ctx, one, n, func(i int) (game.Position, game.Value) { return b.Positions[from+i], b.Values[from+i] })
+				c.progress(uint64(n))
+				return err
 			}
 		})
 	}
@@ -206,7 +212,8 @@ type rulesCheck struct {
 	total uint64 // number of positions to check
 
 	mu     sync.Mutex
-	done   uint64
+	counts map[*stored.File]Counts // of the positions that were checked in the current part
+	done   uint64                  // number of positions that were checked
 	report func(share float64)
 }
 
@@ -234,48 +241,13 @@ func newReached(part *stored.Part) (reachedSlots, error) {
 	return reached, nil
 }
 
-// count counts the positions of a part, and compares the numbers with those recorded in its
-// files, for each value.
-func (c *rulesCheck) count(ctx context.Context, part *stored.Part) error {
-	var mu sync.Mutex
-	counts := make(map[*stored.File]Counts)
-	for i := range part.Files {
-		counts[&part.Files[i]] = make(Counts)
+// progress reports that n more positions were checked.
+func (c *rulesCheck) progress(n uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done += n; c.report != nil {
+		c.report(min(1, float64(c.done)/float64(c.total)))
 	}
-	err := each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		return func(i int, _ uint64, slots []uint32) error {
-			here := make(Counts)
-			var low [256]uint64 // by value; most values are small, and an array is faster than a map
-			for _, slot := range slots {
-				times := uint64(1)
-				if part.Images > 1 {
-					times = reader.Times(int(slot))
-				}
-				if _, v := reader.At(int(slot)); int(v) < len(low) {
-					low[v] += times
-				} else {
-					here[v] += times
-				}
-			}
-			for v, n := range low {
-				if n > 0 {
-					here[game.Value(v)] = n
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for v, n := range here {
-				counts[part.File(i)][v] += n
-			}
-			return nil
-		}
-	})
-	for i := range part.Files {
-		if f := &part.Files[i]; err == nil && !maps.Equal(counts[f], f.Counts) {
-			err = stored.NoCounts(f.Name)
-		}
-	}
-	return err
 }
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
@@ -301,10 +273,25 @@ func (c *rulesCheck) positions(ctx context.Context, part *stored.Part, marks rea
 	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 		one := newRulesPosition(c.g, reader)
 		one.mark(part, reader, marks)
-		return func(_ int, _ uint64, slots []uint32) error {
-			return c.check(ctx, one, len(slots), part.Images, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
-		}
+		return func(i int, _ uint64, slots []uint32) error { return c.slots(ctx, one, part.File(i), reader, slots) }
 	})
+}
+
+// slots checks the positions of slots of the range that reader has loaded, and counts them as those of a file.
+func (c *rulesCheck) slots(ctx context.Context, one *rulesPosition, f *stored.File, reader stored.Reader, slots []uint32) error {
+	err := c.check(ctx, one, len(slots), func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
+	checked := make(Counts)
+	for _, slot := range slots {
+		_, v := reader.At(int(slot))
+		checked[v] += reader.Times(int(slot))
+	}
+	c.mu.Lock()
+	for v, n := range checked {
+		c.counts[f][v] += n
+	}
+	c.mu.Unlock()
+	c.progress(checked.Total())
+	return err
 }
 
 // reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
@@ -333,12 +320,12 @@ func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reached
 		err := each(ctx, part, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
 			one := newRulesPosition(c.g, reader)
 			one.mark(part, reader, marks)
-			return func(_ int, rng uint64, slots []uint32) error {
+			return func(i int, rng uint64, slots []uint32) error {
 				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
 				for _, slot := range slots {
 					done.add(rng, int(slot))
 				}
-				return c.check(ctx, one, len(slots), 1, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
+				return c.slots(ctx, one, part.File(i), reader, slots)
 			}
 		})
 		var fault *stored.Fault
@@ -350,9 +337,8 @@ func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reached
 	}
 }
 
-// check checks the positions at(0) to at(n-1), and reports the progress; each counts the given
-// number of times.
-func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int, at func(i int) (game.Position, game.Value)) error {
+// check checks the positions at(0) to at(n-1).
+func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at func(i int) (game.Position, game.Value)) error {
 	for i := range n {
 		if i%rulesEvery == 0 {
 			if ctx.Err() != nil {
@@ -373,11 +359,6 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int
 		if reason != "" {
 			return &stored.Fault{Position: p, Reason: reason}
 		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.done += uint64(times * n); c.report != nil {
-		c.report(min(1, float64(c.done)/float64(c.total)))
 	}
 	return nil
 }

@@ -60,6 +60,7 @@ func (p *Packer) add(b *block.Block, times uint64) (ok bool) {
 		p.Bytes, ok = p.encoder.appendCompact(p.Bytes, b, p.compact, &counts)
 	}
 	if !ok {
+		counts = [256]uint64{}
 		p.Bytes = p.encoder.AppendBlock(p.Bytes, b, &counts)
 	}
 	for v, n := range counts {

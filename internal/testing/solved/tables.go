@@ -90,7 +90,7 @@ func joinRows(fsys store.FS, dir, name string, files map[string]string) error {
 	if _, err := fmt.Sscanf(name, "tier-%d", &tier); err != nil {
 		return err
 	}
-	in, err := layers.OpenTableTier(fsys, shards, g, tier)
+	in, err := layers.OpenValues(fsys, shards, g, tier)
 	if err != nil {
 		return err
 	}

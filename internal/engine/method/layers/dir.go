@@ -175,12 +175,6 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 	return &Dir{dir, boxes}, err
 }
 
-// sendsTo reports whether an outbox file contains messages to a stage.
-func (f *file) sendsTo(to step.Stage) bool {
-	_, ok := slices.BinarySearch(f.pack.Stages, int(to))
-	return ok
-}
-
 // Receivers returns the numbers of the stages that receive messages from the directory, ascending: those of tiers, then
 // those of passes.
 func (d *Dir) Receivers() []int {

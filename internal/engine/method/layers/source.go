@@ -50,8 +50,8 @@ func Open(fsys store.FS, g game.Game, kind Kind, tier int, names ...string) (*So
 	return s, nil
 }
 
-// OpenTableTier opens a tier of the table, which is in some files, in the order of their keys.
-func OpenTableTier(fsys store.FS, of []jobdir.File, g game.Game, tier int) (*Source, error) {
+// OpenValues opens the values of a tier, which are in some files, in the order of their keys.
+func OpenValues(fsys store.FS, of []jobdir.File, g game.Game, tier int) (*Source, error) {
 	var files []*file
 	for _, f := range of {
 		files = append(files, &file{fsys: fsys, File: f, g: g})
@@ -64,7 +64,7 @@ func OpenInbox(dirs []*Dir, to step.Stage, kind Kind) (*Source, error) {
 	var boxes []*file
 	for _, d := range dirs {
 		for _, b := range d.boxes {
-			if b.sendsTo(to) {
+			if b.pack.StageRecords(int(to)) > 0 {
 				boxes = append(boxes, b)
 			}
 		}

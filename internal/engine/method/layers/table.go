@@ -65,7 +65,7 @@ func (t *Table) tier(i int) (_ *Source, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Source == nil {
-		s, err := OpenTableTier(t.files.FS, t.files.Of(i), t.g, i)
+		s, err := OpenValues(t.files.FS, t.files.Of(i), t.g, i)
 		if opened := t.opened.Add(1); err == nil && opened > MaxOpen {
 			err = s.Close() // the index stays in memory
 		}

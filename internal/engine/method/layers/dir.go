@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"sort"
 
@@ -130,6 +131,15 @@ func (f *file) with(do func(f *file) error) error {
 		return err
 	}
 	return cmp.Or(do(o), o.close())
+}
+
+// read reads a cell, in the memory of dst. It may read ahead the cells up to, but not including, end.
+func (f *file) read(r *streamfmt.RowReader, dst []Row, cell, end int) (rows []Row, err error) {
+	err = f.with(func(f *file) error {
+		rows, err = r.Append(dst[:0], f.pack, f.cells[cell:end], math.MaxUint64)
+		return err
+	})
+	return rows, err
 }
 
 // eachStage calls do for the rows of each stage in the file, once if it has no rows.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,9 +24,7 @@ type Table struct {
 	tiers   []tableTier
 	opened  atomic.Int64 // number of tiers that have been opened
 	cells   *stored.Recent[[]Row]
-
-	Interval int // number of rows that are read at a time; 0: CellRows
-	keep     int // number of rows that a partReader caches, plus at most one interval
+	keep    int // number of rows that a partReader caches, plus at most one cell
 }
 
 // A tableTier is the file of a tier.
@@ -98,11 +95,9 @@ func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	if f == nil {
 		return 0, false, nil
 	}
-	err = t.cells.Use(stored.Key{Tier: tier, At: f.cells[i].First}, func(rows *[]Row) error {
-		return f.with(func(f *file) (err error) {
-			*rows, err = new(streamfmt.RowReader).Append((*rows)[:0], f.pack, f.cells[i:i+1], math.MaxUint64)
-			return err
-		})
+	err = t.cells.Use(stored.Key{Tier: tier, At: f.cells[i].First}, func(rows *[]Row) (err error) {
+		*rows, err = f.read(new(streamfmt.RowReader), *rows, i, i+1)
+		return err
 	}, func(rows *[]Row) error {
 		var i int
 		if i, ok = findRow(*rows, p); ok {

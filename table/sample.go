@@ -169,14 +169,16 @@ func (s *Scan) at(places, bounds []uint64) (found []one, err error) {
 // position returns the n-th of the stored positions and then of their mirror images; ok is false if there is none.
 func (b *loaded) position(g game.Game, n uint64) (p game.Position, v game.Value, ok bool) {
 	all := uint64(len(b.slots))
-	if n >= uint64(b.part.Images)*all {
+	if n >= 2*all {
 		return 0, 0, false
 	}
 	slot := int(b.slots[n%all])
 	if p, v = b.At(slot); n < all {
 		return p, v, true
+	} else if b.Times(slot) < 2 {
+		return 0, 0, false
 	}
-	return g.(game.Mirrored).Mirror(p), v, b.Times(slot) > 1
+	return g.(game.Mirrored).Mirror(p), v, true
 }
 
 // lowest reads all positions of the batches that may have some, and returns the n with the lowest orders, which are pseudorandom.

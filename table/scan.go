@@ -104,7 +104,7 @@ func (s *Scan) Reader() func(i int, b *Batch) error {
 			p, v := of.At(int(slot))
 			images = append(images[:0], p)
 			switch {
-			case of.part.Images > 1 && of.Times(int(slot)) > 1:
+			case of.Times(int(slot)) > 1:
 				images = append(images, s.g.(game.Mirrored).Mirror(p))
 			case s.of.Images:
 				images = game.ImagesOf(images[:0], s.g, p)

@@ -184,7 +184,7 @@ func (c *rulesCheck) sample(ctx context.Context, t *Table, seed uint64) error {
 		}
 		n := (len(b.Positions) + rulesEvery - 1) / rulesEvery
 		err = parallel.All(ctx, n, func() func(int) error {
-			one := newRulesPosition(c.g, lookedUp{t})
+			one := newRulesPosition(c.g, lookedUp{t}, nil)
 			return func(i int) error {
 				from := i * rulesEvery
 				n := min(rulesEvery, len(b.Positions)-from)
@@ -205,6 +205,9 @@ func (t lookedUp) Find(p game.Position) (rng uint64, slot int, v game.Value, ok 
 	v, ok, err = t.method.Lookup(p)
 	return 0, 0, v, ok, err
 }
+
+// Image returns none: it is needed for ranges only.
+func (lookedUp) Image(game.Position) (image game.Position, ok bool) { return 0, false }
 
 // A rulesCheck is a check in progress.
 type rulesCheck struct {
@@ -271,8 +274,7 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reac
 // positions checks the positions of a part, and marks their successors.
 func (c *rulesCheck) positions(ctx context.Context, part *stored.Part, marks reachedSlots) error {
 	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		one := newRulesPosition(c.g, reader)
-		one.mark(part, reader, marks)
+		one := newRulesPosition(c.g, reader, marks)
 		return func(i int, _ uint64, slots []uint32) error { return c.slots(ctx, one, part.File(i), reader, slots) }
 	})
 }
@@ -318,8 +320,7 @@ func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reached
 			return nil
 		}
 		err := each(ctx, part, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-			one := newRulesPosition(c.g, reader)
-			one.mark(part, reader, marks)
+			one := newRulesPosition(c.g, reader, marks)
 			return func(i int, rng uint64, slots []uint32) error {
 				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
 				for _, slot := range slots {
@@ -368,8 +369,7 @@ type rulesPosition struct {
 	g      *plainRules
 	whole  game.Game // c.g may have some positions only
 	finder stored.Finder
-	marks  reachedSlots
-	image  func(p game.Position) (image game.Position, ok bool) // see stored.Reader; nil: there is none
+	marks  reachedSlots // of the successors; nil: they are not marked
 
 	batched game.Batched // nil: each position is computed alone
 	asked   []game.Position
@@ -379,16 +379,9 @@ type rulesPosition struct {
 	values  []game.Value
 }
 
-func newRulesPosition(g *plainRules, f stored.Finder) *rulesPosition {
+func newRulesPosition(g *plainRules, f stored.Finder, marks reachedSlots) *rulesPosition {
 	batched, _ := g.Game.(game.Batched)
-	return &rulesPosition{g: g, whole: g.Game, finder: f, batched: batched}
-}
-
-// mark has check mark the successors of the positions of a part, of which reader reads.
-func (c *rulesPosition) mark(part *stored.Part, reader stored.Reader, marks reachedSlots) {
-	if c.marks = marks; part.Images > 1 {
-		c.image = reader.Image
-	}
+	return &rulesPosition{g: g, whole: g.Game, finder: f, marks: marks, batched: batched}
 }
 
 // ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
@@ -452,9 +445,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if c.marks != nil {
 			c.marks.add(rng, slot)
-		}
-		if c.marks != nil && c.image != nil {
-			if m.To, ok = c.image(m.To); ok { // to which the image of p leads
+			if m.To, ok = c.finder.Image(m.To); ok { // to which the image of p leads
 				if rng, slot, _, ok, err = c.finder.Find(m.To); err != nil {
 					return "", err
 				}

@@ -20,7 +20,7 @@ func (c tableCell) cell() *streamfmt.Cell { return &c.cells[c.number] }
 // Parts returns one part, because moves may lead to any later tier. Its ranges are cells.
 func (t *Table) Parts(wanted func(tier int) bool) ([]*stored.Part, error) {
 	var all []tableCell
-	part, begins := &stored.Part{Own: true, Images: 1}, []int{0}
+	part, begins := &stored.Part{Own: true}, []int{0}
 	for tier := range t.tiers {
 		if wanted(tier) {
 			s, err := t.tier(tier)

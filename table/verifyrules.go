@@ -79,12 +79,11 @@ type plainRules struct {
 	most   int  // the greatest remoteness that the format can store
 }
 
-// follows computes the value of a position from the values of its successors: the outcome, as
+// follows computes the value of a position of a player from the values of its successors: the outcome, as
 // values store it, and the number of moves to the end. The winner chooses the shortest way and
 // the loser the longest; a tie is better than play that never ends. ok is false if a successor
 // has no value.
-func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.Outcome, n int, ok bool) {
-	player := g.ToMove(p)
+func (g *plainRules) follows(player game.Player, successors []game.Value) (o game.Outcome, n int, ok bool) {
 	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such successor
 	for _, v := range successors {
 		result, n := v.Outcome().For(player), v.Remoteness()+2
@@ -345,12 +344,12 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at fu
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			one.ask(c.g, i, min(n, i+rulesEvery), at)
+			one.ask(i, min(n, i+rulesEvery), at)
 		}
 		p, v := at(i)
 		reason, err := one.check(p, v)
-		if reason != "" && one.g != c.g {
-			one.g = c.g // computed alone, moves have names
+		if reason != "" && len(one.batch) > 0 {
+			one.asked, one.batch = c.g.Game, one.batch[:0] // computed alone, moves have names
 			reason, err = one.check(p, v)
 			reason = cmp.Or(reason, "it is wrong among other positions, and right alone: the rules contradict themselves")
 		}
@@ -367,12 +366,11 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at fu
 // A rulesPosition checks single positions, one after the other.
 type rulesPosition struct {
 	g      *plainRules
-	whole  game.Game // c.g may have some positions only
+	asked  game.Game       // the game, with the positions of batch computed
+	batch  []game.Position // empty: each position is computed alone
 	finder stored.Finder
 	marks  reachedSlots // of the successors; nil: they are not marked
 
-	batched game.Batched // nil: each position is computed alone
-	asked   []game.Position
 	checked int
 	text    []byte
 	moves   []game.Move
@@ -380,28 +378,26 @@ type rulesPosition struct {
 }
 
 func newRulesPosition(g *plainRules, f stored.Finder, marks reachedSlots) *rulesPosition {
-	batched, _ := g.Game.(game.Batched)
-	return &rulesPosition{g: g, whole: g.Game, finder: f, marks: marks, batched: batched}
+	return &rulesPosition{g: g, finder: f, marks: marks}
 }
 
 // ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
 // computed alone.
-func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Position, game.Value)) {
-	c.g = g
-	if c.batched == nil {
+func (c *rulesPosition) ask(from, to int, at func(i int) (game.Position, game.Value)) {
+	c.asked, c.batch = c.g.Game, c.batch[:0]
+	if !game.IsBatched(c.g.Game) {
 		return
 	}
-	c.asked = c.asked[:0]
 	for i := from; i < to; i++ {
 		p, _ := at(i)
-		c.asked = append(c.asked, p)
+		c.batch = append(c.batch, p)
 	}
-	slices.Sort(c.asked)
-	batch, err := c.batched.Batch(c.asked)
-	if err != nil {
-		return
+	slices.Sort(c.batch)
+	if batch, err := game.BatchOf(c.g.Game, c.batch); err == nil {
+		c.asked = batch
+	} else {
+		c.batch = c.batch[:0]
 	}
-	c.g = &plainRules{batch, g.values, g.cyclic, g.most}
 }
 
 // check returns a description of what is wrong with a position and its value, or "".
@@ -409,10 +405,10 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
 	}
-	if of := game.StoredOf(c.whole, p); of != p {
+	if of := game.StoredOf(c.g.Game, p); of != p {
 		return fmt.Sprintf("is an image of %s, which stands for it", game.Key(c.g.Game, of)), nil
 	}
-	if c.checked++; c.batched == nil || c.checked%textsEvery == 0 {
+	if c.checked++; c.checked%textsEvery == 0 || !game.IsBatched(c.g.Game) {
 		c.text = c.g.AppendText(c.text[:0], p)
 		if again, err := c.g.Parse(string(c.text)); err != nil {
 			return fmt.Sprintf("its text is not read: %v", err), nil
@@ -420,11 +416,11 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 			return fmt.Sprintf("its text is read as position %s", game.Key(c.g.Game, again)), nil
 		}
 	}
-	c.moves = c.g.Moves(c.moves[:0], p)
-	mover := c.g.ToMove(p)
-	if known := game.KnownValue(c.g.Game, p); known != 0 {
+	c.moves = c.asked.Moves(c.moves[:0], p)
+	mover := c.asked.ToMove(p)
+	if known := game.KnownValue(c.asked, p); known != 0 {
 		switch want := c.g.values.Ended(known, mover); {
-		case len(c.moves) > 0 && c.g.Primitive(p) != 0:
+		case len(c.moves) > 0 && c.asked.Primitive(p) != 0:
 			return "it is terminal, but has moves", nil
 		case v != want:
 			return fmt.Sprintf("expected %s (the rules decide it), found %s", c.g.values.Text(want), c.g.values.Text(v)), nil
@@ -457,7 +453,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		c.values = append(c.values, successor)
 	}
-	outcome, n, ok := c.g.follows(p, c.values)
+	outcome, n, ok := c.g.follows(mover, c.values)
 	if !ok {
 		return "one of its moves leads to a position without a value", nil
 	}

@@ -115,30 +115,6 @@ func (g *plainRules) follows(player game.Player, successors []game.Value) (o gam
 	return game.WinFor(player.Other()), n, true
 }
 
-// each calls do for the given ranges of a part, nil for all, on all cores, with the slots of all stored positions of
-// the range.
-func each(ctx context.Context, part *stored.Part, of []int, newDo func(stored.Reader) func(i int, rng uint64, slots []uint32) error) error {
-	n := part.Len
-	if of != nil {
-		n = len(of)
-	}
-	return parallel.All(ctx, n, func() func(int) error {
-		reader := part.Reader(stored.Ahead)
-		do := newDo(reader)
-		var slots []uint32
-		return func(i int) (err error) {
-			if of != nil {
-				i = of[i]
-			}
-			var rng uint64
-			if rng, slots, err = reader.Load(slots[:0], i); err != nil {
-				return err
-			}
-			return do(i, rng, slots)
-		}
-	})
-}
-
 // run checks the parts, one after the other.
 func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
 	marks, err := newReached(parts[0]) // made by the moves of the current part
@@ -151,15 +127,16 @@ func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
 		if err == nil && !part.Own && i+1 < len(parts) {
 			marks, err = newReached(parts[i+1])
 		}
+		scan := &Scan{ctx: ctx, g: c.g.Game, parts: []*stored.Part{part}, n: part.Len}
 		switch {
 		case err != nil:
 		case part.Own && c.g.cyclic:
-			err = c.reach(ctx, part, marks)
+			err = c.reach(scan, part, marks)
 		default:
-			err = c.positions(ctx, part, marks)
+			err = c.positions(scan, marks)
 		}
 		if err == nil {
-			err = c.checkReachable(ctx, part, reached)
+			err = c.checkReachable(scan, reached)
 		}
 		for i := range part.Files {
 			if f := &part.Files[i]; err == nil && !maps.Equal(c.counts[f], f.Counts) {
@@ -253,16 +230,16 @@ func (c *rulesCheck) progress(n uint64) {
 }
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
-func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reached reachedSlots) error {
-	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		return func(_ int, rng uint64, slots []uint32) error {
-			set := reached[rng]
-			for _, slot := range slots {
+func (c *rulesCheck) checkReachable(scan *Scan, reached reachedSlots) error {
+	return scan.each(nil, stored.Ahead, func(b *loaded) func(int) error {
+		return func(int) error {
+			set := reached[b.rng]
+			for _, slot := range b.slots {
 				if set != nil && set.Has(int(slot)) {
 					continue
 				}
-				if p, _ := reader.At(int(slot)); p != game.StoredOf(c.g.Game, c.g.Start()) {
-					return &stored.Fault{Position: p, Reason: "cannot be reached: no move of a position of the table leads to it"}
+				if p, _ := b.At(int(slot)); p != game.StoredOf(c.g.Game, c.g.Start()) {
+					return newFault(c.g.Game, p, "cannot be reached: no move of a position of the table leads to it")
 				}
 			}
 			return nil
@@ -271,24 +248,24 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reac
 }
 
 // positions checks the positions of a part, and marks their successors.
-func (c *rulesCheck) positions(ctx context.Context, part *stored.Part, marks reachedSlots) error {
-	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		one := newRulesPosition(c.g, reader, marks)
-		return func(i int, _ uint64, slots []uint32) error { return c.slots(ctx, one, part.File(i), reader, slots) }
+func (c *rulesCheck) positions(scan *Scan, marks reachedSlots) error {
+	return scan.each(nil, stored.Ahead, func(b *loaded) func(int) error {
+		one := newRulesPosition(c.g, b, marks)
+		return func(int) error { return c.batch(scan.ctx, one, b) }
 	})
 }
 
-// slots checks the positions of slots of the range that reader has loaded, and counts them as those of a file.
-func (c *rulesCheck) slots(ctx context.Context, one *rulesPosition, f *stored.File, reader stored.Reader, slots []uint32) error {
-	err := c.check(ctx, one, len(slots), func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
+// batch checks the positions of a batch, and counts them.
+func (c *rulesCheck) batch(ctx context.Context, one *rulesPosition, b *loaded) error {
+	err := c.check(ctx, one, len(b.slots), func(i int) (game.Position, game.Value) { return b.At(int(b.slots[i])) })
 	checked := make(Counts)
-	for _, slot := range slots {
-		_, v := reader.At(int(slot))
-		checked[v] += reader.Times(int(slot))
+	for _, slot := range b.slots {
+		_, v := b.At(int(slot))
+		checked[v] += b.Times(int(slot))
 	}
 	c.mu.Lock()
 	for v, n := range checked {
-		c.counts[f][v] += n
+		c.counts[b.file][v] += n
 	}
 	c.mu.Unlock()
 	c.progress(checked.Total())
@@ -297,7 +274,7 @@ func (c *rulesCheck) slots(ctx context.Context, one *rulesPosition, f *stored.Fi
 
 // reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
 // pass has checked before.
-func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reachedSlots) error {
+func (c *rulesCheck) reach(scan *Scan, part *stored.Part, marks reachedSlots) error {
 	start, slot, _, ok, err := part.Reader(0).Find(c.g.Start())
 	done, err2 := newReached(part)
 	if err = cmp.Or(err, err2); err != nil {
@@ -318,19 +295,19 @@ func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reached
 		if len(of) == 0 {
 			return nil
 		}
-		err := each(ctx, part, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-			one := newRulesPosition(c.g, reader, marks)
-			return func(i int, rng uint64, slots []uint32) error {
-				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
-				for _, slot := range slots {
-					done.add(rng, int(slot))
+		err := scan.each(of, stored.Ahead, func(b *loaded) func(int) error {
+			one := newRulesPosition(c.g, b, marks)
+			return func(int) error {
+				b.slots = slices.DeleteFunc(b.slots, func(slot uint32) bool { return !marks.has(b.rng, int(slot)) || done.has(b.rng, int(slot)) })
+				for _, slot := range b.slots {
+					done.add(b.rng, int(slot))
 				}
-				return c.slots(ctx, one, part.File(i), reader, slots)
+				return c.batch(scan.ctx, one, b)
 			}
 		})
-		var fault *stored.Fault
+		var fault *Fault
 		if errors.As(err, &fault) { // another pass may have an earlier one
-			return cmp.Or(c.positions(ctx, part, nil), err)
+			return cmp.Or(c.positions(scan, nil), err)
 		} else if err != nil {
 			return err
 		}
@@ -357,7 +334,7 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at fu
 			return err
 		}
 		if reason != "" {
-			return &stored.Fault{Position: p, Reason: reason}
+			return newFault(c.g.Game, p, reason)
 		}
 	}
 	return nil

@@ -272,8 +272,8 @@ func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
 
 // A Decoder decodes blocks. It reuses its scratch memory.
 type Decoder struct {
-	wide   [2][]byte
-	values packedValues
+	wide  [2][]byte
+	codes []byte // of values
 
 	compact  *compact // nil: there are no compact blocks
 	deduced  block.Deduced
@@ -285,20 +285,38 @@ type Decoder struct {
 // Decode decodes a packed block into b. The caller has prepared b with Reset, for the same
 // number of slots.
 func (d *Decoder) Decode(src []byte, b *block.Block) error {
-	kind, rest, err := blockKind(src, b.Len())
+	kind, src, err := blockKind(src, b.Len())
 	if err != nil {
 		return err
 	}
 	switch kind {
 	case compactKind:
-		return d.decodeCompact(rest, b)
+		return d.decodeCompact(src, b)
 	case reachedKind:
-		return d.decodeReached(rest, b, false)
+		return d.decodeReached(src, b, false)
 	}
-	if err = d.decode(kind, rest, b); err == nil && kind&hasDone != 0 {
-		err = d.values.write(b)
+	if kind&hasOpen != 0 {
+		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
+			return err
+		}
 	}
-	return err
+	if kind&hasDone != 0 {
+		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
+			return err
+		}
+		for i, w := range b.Open {
+			if w&b.Done[i] != 0 {
+				return errors.New("a position that is open and done")
+			}
+		}
+		if src, err = d.readValues(src, b); err != nil {
+			return err
+		}
+	}
+	if len(src) != 0 {
+		return fmt.Errorf("%d bytes after the block", len(src))
+	}
+	return nil
 }
 
 // DecodeOpen is like Decode, but decodes only the open slots.
@@ -331,103 +349,44 @@ func blockKind(src []byte, length int) (kind byte, rest []byte, err error) {
 	return kind, src[n+1:], nil
 }
 
-// decode decodes a packed block of a kind, whose further bytes are src: its sets into those of b, which
-// must be empty, and the values of the done slots, if there are any, into d.values.
-func (d *Decoder) decode(kind byte, src []byte, b *block.Block) (err error) {
-	if kind&hasOpen != 0 {
-		if src, err = d.readSet(src, b.Open, b.Len()); err != nil {
-			return err
-		}
-	}
-	if kind&hasDone != 0 {
-		if src, err = d.readSet(src, b.Done, b.Len()); err != nil {
-			return err
-		}
-		for i, w := range b.Open {
-			if w&b.Done[i] != 0 {
-				return errors.New("a position that is open and done")
-			}
-		}
-		if src, err = d.values.read(src, b.Done.Count()); err != nil {
-			return err
-		}
-	}
-	if len(src) != 0 {
-		return fmt.Errorf("%d bytes after the block", len(src))
-	}
-	return nil
-}
-
-// packedValues contains the values of the done slots of a block: a code for each, in ascending
-// order of slot.
-type packedValues struct {
-	value [256]byte // by code; 0: it has none
-	width uint      // of a code, in bits: at most 8, because there are at most 255 values
-	codes []byte    // with eight more bytes at the end, so that eight bytes can be read at any code
-}
-
-// read decodes the values of the given number of slots, and returns the rest of src.
-func (p *packedValues) read(src []byte, slots int) ([]byte, error) {
+// readValues reads the values of the done slots of b, and returns the rest of src.
+func (d *Decoder) readValues(src []byte, b *block.Block) ([]byte, error) {
 	n, used := binary.Uvarint(src)
 	if used <= 0 || n == 0 || n > 255 || uint64(len(src)-used) < n {
 		return nil, errShort
 	}
-	p.value = [256]byte{}
-	if slices.Contains(src[used:used+int(n)], 0) {
-		return nil, errNoValue
-	}
-	copy(p.value[:], src[used:used+int(n)])
+	var values [256]byte // by code; 0: it has none
+	copy(values[:], src[used:used+int(n)])
 	src = src[used+int(n):]
-	p.width = codeWidth(int(n))
-	size := (slots*int(p.width) + 7) / 8
+	width := codeWidth(int(n)) // at most 8
+	mask, size := uint64(1)<<width-1, (b.Done.Count()*int(width)+7)/8
 	if len(src) < size {
 		return nil, errShort
 	}
-	p.codes = append(append(p.codes[:0], src[:size]...), 0, 0, 0, 0, 0, 0, 0, 0)
-	return src[size:], nil
-}
-
-var errNoValue = errors.New("a position that is done, but has no value")
-
-// at returns the i-th value.
-func (p *packedValues) at(i int) (byte, error) {
-	at := uint(i) * p.width
-	v := p.value[byte(binary.LittleEndian.Uint64(p.codes[at>>3:])>>(at&7)&(1<<p.width-1))]
-	if v == 0 {
-		return 0, errNoValue
-	}
-	return v, nil
-}
-
-// write stores the values in the done slots of b.
-func (p *packedValues) write(b *block.Block) error {
-	codes, width := p.codes, p.width
-	mask := uint64(1)<<width - 1
-	if width == 0 { // all values are the same
-		for i, w := range b.Done {
-			b.SetValues(i, w, p.value[0])
-		}
-		return nil
-	}
-	at, least := uint(0), byte(255)
+	codes := append(append(d.codes[:0], src[:size]...), 0, 0, 0, 0, 0, 0, 0, 0) // so that eight bytes can be read at any code
+	d.codes = codes
+	at, least := uint(0), values[0]
 	for i, w := range b.Done {
+		if width == 0 {
+			b.SetValues(i, w, values[0])
+			continue
+		}
 		to := b.Word(i)
 		for ; w != 0; w &= w - 1 {
-			code := binary.LittleEndian.Uint64(codes[at>>3:]) >> (at & 7) & mask
-			v := p.value[byte(code)]
+			v := values[byte(binary.LittleEndian.Uint64(codes[at>>3:])>>(at&7)&mask)]
 			to[bits.TrailingZeros64(w)&63] = v
 			least = min(least, v)
 			at += width
 		}
 	}
 	if least == 0 {
-		return errNoValue
+		return nil, errors.New("a position that is done, but has no value")
 	}
-	return nil
+	return src[size:], nil
 }
 
-// A View is a block of which only what is needed is decoded: the sets and the values that are read, or if
-// it is compact, the segments of the slots that are read. It serves look-ups. It reuses its memory.
+// A View is a block that serves look-ups. If it is compact, only the segments of the slots that are read are decoded. It reuses
+// its memory.
 type View struct {
 	block   block.Block
 	decoder Decoder
@@ -438,9 +397,9 @@ type View struct {
 	decoded  []bool
 }
 
-// set assigns v to the packed block src. The caller has prepared v.block with Assign.
-func (v *View) set(src []byte, compact *compact) error {
-	kind, src, err := blockKind(src, v.block.Len())
+// set assigns v to a packed block. The caller has prepared v.block with Assign.
+func (v *View) set(packed []byte, compact *compact) error {
+	kind, src, err := blockKind(packed, v.block.Len())
 	if err != nil {
 		return err
 	}
@@ -451,7 +410,7 @@ func (v *View) set(src []byte, compact *compact) error {
 		return errReached
 	default:
 		v.block.Clear(0, len(v.block.Done))
-		return v.decoder.decode(kind, src, &v.block)
+		return v.decoder.Decode(packed, &v.block)
 	}
 	if compact.Deduce == nil || compact.Model == nil {
 		return errRules
@@ -486,11 +445,6 @@ func (v *View) Value(slot int) (value byte, ok bool, err error) {
 		if err := v.decode(slot / segmentSlots); err != nil {
 			return 0, false, err
 		}
-		return v.block.Val[slot], v.block.Done.Has(slot), nil
 	}
-	if !v.block.Done.Has(slot) {
-		return 0, v.block.Open.Has(slot), nil
-	}
-	value, err = v.decoder.values.at(v.block.Done[:slot>>6].Count() + bits.OnesCount64(v.block.Done[slot>>6]&(1<<(slot&63)-1)))
-	return value, err == nil, err
+	return v.block.Val[slot], v.block.Done.Has(slot) || v.block.Open.Has(slot), nil
 }

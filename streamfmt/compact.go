@@ -37,35 +37,40 @@ type sorter struct {
 	values []byte    // the values that the rules do not say, in order of slot
 }
 
-// sort sorts the slots of b in a segment, the words from to to-1, and adds the values that the rules say
-// to counts. ok is false if b disagrees with the rules: then it cannot be compact.
-func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, counts *[256]uint64) (ok bool) {
+// sort sorts the slots of b in a segment, the words from to to-1, and adds the values that the rules say to counts. If reached
+// is set, exactly the terminal positions have a value; otherwise, all have one. ok is false if b disagrees with the rules: then
+// it cannot be compact.
+func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, counts *[256]uint64, reached bool) (ok bool) {
 	s.absent = slices.Grow(s.absent[:0], to-from)[:to-from]
 	s.values = slices.Grow(s.values[:0], 64*(to-from+1))[:64*(to-from+1)]
 	n := 0
 	for i := from; i < to; i++ {
-		if b.Open[i] != 0 {
-			return false
-		}
-		done, open := b.Done[i], deduced.Open[i]
-		possible := open
-		for j := range deduced.Known {
+		open, done := deduced.Open[i], uint64(0) // the slots whose positions would be open, or have a value
+		for j, v := range deduced.Values {
 			known := deduced.Known[j][i]
-			possible |= known
-			if known &= done; known != 0 {
-				if !b.HaveValue(i, known, deduced.Values[j]) {
+			if reached && !terminal(v) {
+				open |= known
+				continue
+			}
+			done |= known
+			if known &= b.Done[i]; known != 0 {
+				if !b.HaveValue(i, known, v) {
 					return false
 				}
-				counts[deduced.Values[j]] += uint64(bits.OnesCount64(known))
+				counts[v] += uint64(bits.OnesCount64(known))
 			}
 		}
-		if done&^possible != 0 {
+		coded := open
+		if !reached {
+			open, done = 0, done|open
+		}
+		if b.Open[i]&^open|b.Done[i]&^done != 0 {
 			return false
 		}
-		s.absent[i-from] = possible &^ done
+		s.absent[i-from] = (open | done) &^ (b.Open[i] | b.Done[i])
 		word, to := b.Word(i), (*[64]byte)(s.values[n:n+64])
 		k := 0
-		for w := open & done; w != 0; w &= w - 1 {
+		for w := coded & b.Done[i]; w != 0; w &= w - 1 {
 			to[k&63] = word[bits.TrailingZeros64(w)&63]
 			k++
 		}
@@ -91,7 +96,7 @@ func (s *Sampler) Add(b *block.Block) {
 	var counts [256]uint64
 	deduced := b.Deduce(s.deduce)
 	for from := 0; from < len(b.Done); from += segmentWords {
-		if !s.sort(b, deduced, from, min(from+segmentWords, len(b.Done)), &counts) {
+		if !s.sort(b, deduced, from, min(from+segmentWords, len(b.Done)), &counts, false) {
 			return
 		}
 		before := byte(0)
@@ -104,18 +109,21 @@ func (s *Sampler) Add(b *block.Block) {
 
 // appendCompact appends the compact form of b, which has no open slots if there is a model. It adds the records of b to
 // counts, by value. ok is false if the block cannot be compact: it disagrees with the rules, or has a value that
-// the model lacks.
+// the model lacks. Then counts are wrong.
 func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *[256]uint64) (_ []byte, ok bool) {
-	if c.Model == nil {
-		return e.appendReached(dst, b, c.Deduce, counts)
-	}
-	var sum [256]uint64
-	var turns [2][256]uint32 // counters of the coded values, used in turn as in appendValues
 	deduced := b.Deduce(c.Deduce)
+	if c.Model == nil {
+		if !e.sort(b, deduced, 0, len(b.Done), counts, true) {
+			return dst, false
+		}
+		counts[0] += uint64(b.Open.Count())
+		return e.appendAbsent(append(binary.AppendUvarint(dst, uint64(b.Len())), reachedKind), b.Len()), true
+	}
+	var turns [2][256]uint32 // counters of the coded values, used in turn as in appendValues
 	e.lengths, e.bytes, e.content = e.lengths[:0], e.bytes[:0], 0
 	for from := 0; from < len(b.Done); from += segmentWords {
 		to, start := min(from+segmentWords, len(b.Done)), len(e.bytes)
-		if !e.sort(b, deduced, from, to, &sum) {
+		if !e.sort(b, deduced, from, to, counts, false) {
 			return dst, false
 		}
 		for i, v := range e.sorter.values {
@@ -132,7 +140,7 @@ func (e *Encoder) appendCompact(dst []byte, b *block.Block, c *compact, counts *
 		}
 	}
 	for v := range counts {
-		counts[v] += sum[v] + uint64(turns[0][v]) + uint64(turns[1][v])
+		counts[v] += uint64(turns[0][v]) + uint64(turns[1][v])
 	}
 	dst = append(binary.AppendUvarint(dst, uint64(b.Len())), compactKind)
 	return append(append(dst, e.lengths...), e.bytes...), true
@@ -148,37 +156,6 @@ func (e *Encoder) appendAbsent(dst []byte, slots int) []byte {
 
 // terminal reports whether a value that the rules say is that of a terminal position.
 func terminal(v byte) bool { return v>>2 == 0 }
-
-// appendReached is appendCompact for a block in which exactly the terminal positions have a value.
-func (e *Encoder) appendReached(dst []byte, b *block.Block, deduce block.Deducer, counts *[256]uint64) (_ []byte, ok bool) {
-	deduced := b.Deduce(deduce)
-	e.absent = slices.Grow(e.absent[:0], len(b.Open))[:len(b.Open)]
-	var ended [block.KnownValues]int
-	for i := range e.absent {
-		open, done := deduced.Open[i], uint64(0)
-		for j, v := range deduced.Values {
-			known := deduced.Known[j][i]
-			if !terminal(v) {
-				open |= known
-				continue
-			}
-			done |= known
-			if known &= b.Done[i]; !b.HaveValue(i, known, v) {
-				return dst, false
-			}
-			ended[j] += bits.OnesCount64(known)
-		}
-		if b.Open[i]&^open|b.Done[i]&^done != 0 {
-			return dst, false
-		}
-		e.absent[i] = (open | done) &^ (b.Open[i] | b.Done[i])
-	}
-	counts[0] += uint64(b.Open.Count())
-	for j, v := range deduced.Values {
-		counts[v] += uint64(ended[j])
-	}
-	return e.appendAbsent(append(binary.AppendUvarint(dst, uint64(b.Len())), reachedKind), b.Len()), true
-}
 
 // segmentLen returns the number of slots of the segment that begins at a word.
 func segmentLen(slots, from int) int { return min(segmentSlots, slots-from*64) }
@@ -265,7 +242,7 @@ func (d *Decoder) readAbsent(src []byte, deduced *block.Deduced, from, to, slots
 	return rest, err
 }
 
-// decodeReached decodes a block that appendReached has appended, whose bytes after the kind are src, into b, or only its open
+// decodeReached decodes a block of reachedKind, whose bytes after the kind are src, into b, or only its open
 // slots.
 func (d *Decoder) decodeReached(src []byte, b *block.Block, openOnly bool) error {
 	if d.compact == nil || d.compact.Deduce == nil {

@@ -96,7 +96,7 @@ func (w *Writer) Append(p *Packer) error {
 		}
 	}
 	w.write(p.Bytes[written:])
-	for v, n := range p.All() {
+	for v, n := range p.Counts {
 		w.count(v, n)
 	}
 	for v, n := range p.values {

@@ -31,9 +31,8 @@ func (c *Counts) Total() uint64 {
 type Packer struct {
 	Bytes  []byte
 	Cells  []Cell // their offsets are relative to Bytes
-	Counts Counts // records of blocks by value; of HalfBlocks, see All
+	Counts Counts // records of blocks by value, with the mirror images for which those of HalfBlocks stand
 
-	twice   Counts   // records that count twice, see AddHalf
 	content uint64   // see File.Content
 	values  []uint64 // rows by value, see CountValues
 	encoder Encoder
@@ -47,21 +46,25 @@ func (p *Packer) SetCompact(deduce block.Deducer, m *Model) { p.compact = &compa
 
 // Reset empties p.
 func (p *Packer) Reset() {
-	p.Bytes, p.Cells, p.Counts, p.twice, p.content = p.Bytes[:0], p.Cells[:0], Counts{}, Counts{}, 0
+	p.Bytes, p.Cells, p.Counts, p.content = p.Bytes[:0], p.Cells[:0], Counts{}, 0
 	clear(p.values)
 }
 
 // Add packs b, which must contain at least one record.
-func (p *Packer) Add(b *block.Block) { p.add(b, &p.Counts) }
+func (p *Packer) Add(b *block.Block) { p.add(b, 1) }
 
-// add packs b, and reports whether it is compact.
-func (p *Packer) add(b *block.Block, counts *Counts) (ok bool) {
-	from := len(p.Bytes)
+// add packs b, whose records count a number of times, and reports whether it is compact.
+func (p *Packer) add(b *block.Block, times uint64) (ok bool) {
+	from, counts := len(p.Bytes), [256]uint64{}
 	if p.compact != nil {
-		p.Bytes, ok = p.encoder.appendCompact(p.Bytes, b, p.compact, (*[256]uint64)(counts))
+		p.Bytes, ok = p.encoder.appendCompact(p.Bytes, b, p.compact, &counts)
 	}
 	if !ok {
-		p.Bytes = p.encoder.AppendBlock(p.Bytes, b, (*[256]uint64)(counts))
+		counts = [256]uint64{}
+		p.Bytes = p.encoder.AppendBlock(p.Bytes, b, &counts)
+	}
+	for v, n := range counts {
+		p.Counts[v] += times * n
 	}
 	p.end(Cell{First: b.Range, Last: b.Range, Records: uint32(b.Count()), Stage: uint32(b.Tier)}, from)
 	if p.compact != nil {
@@ -86,7 +89,7 @@ func mix(x uint64) uint64 {
 // whose mirror images are stored.
 func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 	var deduced *block.Deduced
-	if p.add(b, &p.twice) {
+	if p.add(b, 2) {
 		deduced = b.Deduce(p.compact.Deduce)
 	}
 	for i, w := range balanced {
@@ -103,14 +106,6 @@ func (p *Packer) AddHalf(b *block.Block, balanced block.Set) {
 			p.Counts[values[bits.TrailingZeros64(w)&63]]--
 		}
 	}
-}
-
-// All returns the numbers of records of the blocks by value, with the mirror images for which they stand.
-func (p *Packer) All() Counts {
-	all := p.Counts
-	all.Add(p.twice[:])
-	all.Add(p.twice[:])
-	return all
 }
 
 // once corrects the number of records of a value that are counted twice, but stand for themselves.

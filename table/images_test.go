@@ -10,7 +10,6 @@ import (
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	"github.com/treereduce/treereduce/internal/testing/testgames"
-	"github.com/treereduce/treereduce/streamfmt"
 )
 
 var canonical = game.StoredOf
@@ -125,16 +124,14 @@ func TestUnreachableCycle(t *testing.T) {
 		End:  map[game.Position]game.Result{3: game.Wins},
 		Size: 6,
 	}
-	for interval := 1; interval < 7; interval++ {
-		values := testgames.Solve(g)
-		if n, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g, interval); err != nil || n != 4 {
-			t.Errorf("%d at a time: %d positions, %v", interval, n, err)
-		}
-		values[4], values[5] = 0, 0
-		var fault *Fault
-		if _, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g, interval); !errors.As(err, &fault) || fault.Position != 4 {
-			t.Errorf("%d at a time: %v, want that 4 cannot be reached", interval, err)
-		}
+	values := testgames.Solve(g)
+	if n, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g); err != nil || n != 4 {
+		t.Errorf("%d positions, %v", n, err)
+	}
+	values[4], values[5] = 0, 0
+	var fault *Fault
+	if _, err := verifyLayers(t, tableOf(t, g, rowsOf(g, values)), g); !errors.As(err, &fault) || fault.Position != 4 {
+		t.Errorf("%v, want that 4 cannot be reached", err)
 	}
 }
 
@@ -145,8 +142,7 @@ func TestRulesLayers(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(i), 4))
 		right := canonicalOnly(g, testgames.Stored(g))
 		verify := func() error {
-			interval := [...]int{1 + r.IntN(20), streamfmt.CellRows}[r.IntN(2)]
-			n, err := verifyLayers(t, tableOf(t, g, rowsOf(g, right)), g, interval)
+			n, err := verifyLayers(t, tableOf(t, g, rowsOf(g, right)), g)
 			if err == nil && n != uint64(len(right)) {
 				t.Errorf("game %d: %d positions, want %d", i, n, len(right))
 			}

@@ -63,15 +63,14 @@ func writeList(t *testing.T, m memory, g game.Game, tier int, rows []layers.Row)
 	must.OK(t, w.Finish(w.Append(rows)))
 }
 
-// verifyLayers checks a table of layers, interval rows at a time.
-func verifyLayers(t *testing.T, m memory, g game.Game, interval int) (positions uint64, err error) {
+// verifyLayers checks a table of layers.
+func verifyLayers(t *testing.T, m memory, g game.Game) (positions uint64, err error) {
 	t.Helper()
 	tab, err := OpenOf(m, ".", g)
 	if err != nil {
 		return 0, err
 	}
 	defer tab.Close()
-	tab.method.(*layers.Table).Interval = interval
 	return tab.Verify(context.Background())
 }
 
@@ -133,7 +132,7 @@ func TestManyTiers(t *testing.T) {
 	}
 }
 
-// ticTacToe returns a game without images whose tiers have several cells, and therefore several intervals.
+// ticTacToe returns a game without images whose tiers have several cells.
 func ticTacToe(t *testing.T) game.Tiered {
 	t.Helper()
 	return struct{ game.Tiered }{must.Get(mnk.New(3, 3, 3))(t)}
@@ -179,11 +178,9 @@ func TestVerifyLayersRows(t *testing.T) {
 	} {
 		tiers := rowsOf(g, right)
 		test.change(tiers)
-		for _, interval := range []int{1, streamfmt.CellRows} {
-			var fault *Fault
-			if _, err := verifyLayers(t, tableOf(t, g, tiers), g, interval); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
-				t.Errorf("%s, %d rows at a time: %v, want %q", test.name, interval, err, test.want)
-			}
+		var fault *Fault
+		if _, err := verifyLayers(t, tableOf(t, g, tiers), g); !errors.As(err, &fault) || !strings.Contains(fault.Reason, test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
 }
@@ -220,7 +217,7 @@ func TestVerifyLayersFile(t *testing.T) {
 	name, right := TierFile(largest), content(largest)
 	refused := func(format string, args ...any) {
 		t.Helper()
-		if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := verifyLayers(t, m, g); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
 		}
 	}
@@ -252,12 +249,12 @@ func TestVerifyLayersFile(t *testing.T) {
 	}
 	m.write(t, name, right)
 	m.seal(t, g.Spec())
-	if _, err := verifyLayers(t, m, g, 100); err != nil {
+	if _, err := verifyLayers(t, m, g); err != nil {
 		t.Errorf("as it was: %v", err)
 	}
 	must.OK(t, m.RemoveAll(TierFile(0)))
 	m.seal(t, g.Spec())
-	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(0)+": missing: _SUCCESS does not name it") {
+	if _, err := verifyLayers(t, m, g); err == nil || !strings.Contains(err.Error(), TierFile(0)+": missing: _SUCCESS does not name it") {
 		t.Errorf("a tier is gone, and the seal knows none: %v", err)
 	}
 }
@@ -274,7 +271,7 @@ func TestVerifyLayersCounts(t *testing.T) {
 	packed.CountValues(append(tiers[0], layers.Row{Key: 1, Word: 6}))
 	must.OK(t, errors.Join(w.Append(&packed), w.Close(), file.Close()))
 	m.seal(t, g.Spec())
-	if _, err := verifyLayers(t, m, g, 100); err == nil || !strings.Contains(err.Error(), TierFile(0)+": the recorded counts differ") {
+	if _, err := verifyLayers(t, m, g); err == nil || !strings.Contains(err.Error(), TierFile(0)+": the recorded counts differ") {
 		t.Errorf("got %v", err)
 	}
 	tab := must.Get(OpenOf(m, ".", g))(t)

@@ -129,34 +129,25 @@ func (s *Scan) draw(n, all uint64, bounds []uint64, random *rand.Rand) (found []
 // at returns the wanted positions at places, in the order of tiers and keys.
 func (s *Scan) at(places, bounds []uint64) (found []one, err error) {
 	slices.Sort(places)
-	type drawn struct {
-		batch  int
-		places []uint64
-	}
-	var all []drawn
+	var batches []int
+	var drawn [][]uint64 // their places
 	for len(places) > 0 {
 		batch := sort.Search(s.Len(), func(i int) bool { return bounds[i+1] > places[0] })
 		n, _ := slices.BinarySearch(places, bounds[batch+1])
-		all, places = append(all, drawn{batch, places[:n]}), places[n:]
+		batches, drawn, places = append(batches, batch), append(drawn, places[:n]), places[n:]
 	}
 	ahead := stored.Ahead
-	if sparse*len(all) < s.Len() {
+	if sparse*len(batches) < s.Len() {
 		ahead = 0
 	}
 	var mu sync.Mutex // protects found
-	err = parallel.All(s.ctx, len(all), func() func(int) error {
-		load := s.loader(ahead)
+	err = s.each(batches, ahead, func(b *loaded) func(int) error {
 		return func(i int) error {
-			d := &all[i]
-			b, err := load(d.batch)
-			if err != nil {
-				return err
-			}
 			mu.Lock()
 			defer mu.Unlock()
-			for _, place := range d.places {
-				if p, v, ok := b.position(s.g, place-bounds[d.batch]); ok && s.wants(p, v) {
-					found = append(found, one{position: p, value: v, tier: b.tier})
+			for _, place := range drawn[i] {
+				if p, v, ok := b.position(s.g, place-bounds[batches[i]]); ok && s.wants(p, v) {
+					found = append(found, one{position: p, value: v, tier: b.file.Tier})
 				}
 			}
 			return nil
@@ -169,14 +160,16 @@ func (s *Scan) at(places, bounds []uint64) (found []one, err error) {
 // position returns the n-th of the stored positions and then of their mirror images; ok is false if there is none.
 func (b *loaded) position(g game.Game, n uint64) (p game.Position, v game.Value, ok bool) {
 	all := uint64(len(b.slots))
-	if n >= uint64(b.part.Images)*all {
+	if n >= 2*all {
 		return 0, 0, false
 	}
 	slot := int(b.slots[n%all])
 	if p, v = b.At(slot); n < all {
 		return p, v, true
+	} else if b.Times(slot) < 2 {
+		return 0, 0, false
 	}
-	return g.(game.Mirrored).Mirror(p), v, b.Times(slot) > 1
+	return g.(game.Mirrored).Mirror(p), v, true
 }
 
 // lowest reads all positions of the batches that may have some, and returns the n with the lowest orders, which are pseudorandom.

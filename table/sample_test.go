@@ -22,7 +22,7 @@ func numbers(ranges [][2]int, tier int) *stored.Part {
 		}
 	}
 	return &stored.Part{
-		Files: []stored.File{f}, Len: len(ranges), Images: 1,
+		Files: []stored.File{f}, Len: len(ranges),
 		Range:  func(i int) (rng uint64, most int, err error) { return uint64(i), ranges[i][1], nil },
 		Reader: func(int) stored.Reader { return &numbersReader{counts: ranges, tier: tier} },
 	}
@@ -34,6 +34,8 @@ type numbersReader struct {
 	counts   [][2]int
 	tier, at int
 }
+
+func (*numbersReader) Times(int) uint64 { return 1 }
 
 func (r *numbersReader) Load(slots []uint32, i int) (uint64, []uint32, error) {
 	r.at = i

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/treereduce/treereduce/game"
+	"github.com/treereduce/treereduce/internal/engine/parallel"
 	"github.com/treereduce/treereduce/internal/engine/stored"
 )
 
@@ -54,34 +55,55 @@ func (t *Table) Scan(ctx context.Context, of Selection) (*Scan, error) {
 // Len returns the number of batches.
 func (s *Scan) Len() int { return s.n }
 
-// A loaded is a batch that has been loaded.
+// A loaded is a batch that a worker has loaded.
 type loaded struct {
-	stored.Reader
-	part  *stored.Part
-	tier  int
-	slots []uint32 // of the stored positions
+	stored.Reader // of part
+	part          *stored.Part
+	file          *stored.File
+	rng           uint64
+	slots         []uint32 // of the stored positions
 }
 
-// loader returns a function for one worker that loads batch number i, and reads ahead the given number of bytes.
-func (s *Scan) loader(ahead int) func(i int) (*loaded, error) {
-	b := new(loaded)
-	return func(i int) (_ *loaded, err error) {
-		if err := context.Cause(s.ctx); err != nil {
-			return nil, err
-		}
-		n := 0
-		for i >= s.parts[n].Len {
-			i -= s.parts[n].Len
-			n++
-		}
-		if b.part != s.parts[n] {
-			b.part = s.parts[n]
-			b.Reader = b.part.Reader(ahead)
-		}
-		b.tier = b.part.File(i).Tier
-		_, b.slots, err = b.Load(b.slots[:0], i)
-		return b, explain(s.g, err)
+// load loads batch number i into b, whose reader reads ahead the given number of bytes.
+func (s *Scan) load(b *loaded, i, ahead int) (err error) {
+	if err := context.Cause(s.ctx); err != nil {
+		return err
 	}
+	n := 0
+	for i >= s.parts[n].Len {
+		i -= s.parts[n].Len
+		n++
+	}
+	if b.part != s.parts[n] {
+		b.part = s.parts[n]
+		b.Reader = b.part.Reader(ahead)
+	}
+	b.file = b.part.File(i)
+	b.rng, b.slots, err = b.Load(b.slots[:0], i)
+	return explain(s.g, err)
+}
+
+// each loads batches on all cores: those whose numbers are in of, or all if it is nil. newDo returns what a worker does with each
+// batch that it has loaded into b; i is its index in of.
+func (s *Scan) each(of []int, ahead int, newDo func(b *loaded) func(i int) error) error {
+	n := s.n
+	if of != nil {
+		n = len(of)
+	}
+	return parallel.All(s.ctx, n, func() func(int) error {
+		b := new(loaded)
+		do := newDo(b)
+		return func(i int) error {
+			number := i
+			if of != nil {
+				number = of[i]
+			}
+			if err := s.load(b, number, ahead); err != nil {
+				return err
+			}
+			return do(i)
+		}
+	})
 }
 
 // wants reports whether a position with a value is described, if its tier is.
@@ -92,19 +114,17 @@ func (s *Scan) wants(p game.Position, v game.Value) bool {
 // Reader returns a function for one worker that reads batch number i into b, reusing its memory. It is fastest in ascending
 // order.
 func (s *Scan) Reader() func(i int, b *Batch) error {
-	load := s.loader(stored.Ahead)
-	var images []game.Position
+	of, images := new(loaded), []game.Position(nil)
 	return func(i int, b *Batch) error {
-		of, err := load(i)
-		if err != nil {
+		if err := s.load(of, i, stored.Ahead); err != nil {
 			return err
 		}
-		b.Tier, b.Positions, b.Values = of.tier, b.Positions[:0], b.Values[:0]
+		b.Tier, b.Positions, b.Values = of.file.Tier, b.Positions[:0], b.Values[:0]
 		for _, slot := range of.slots {
 			p, v := of.At(int(slot))
 			images = append(images[:0], p)
 			switch {
-			case of.part.Images > 1 && of.Times(int(slot)) > 1:
+			case of.Times(int(slot)) > 1:
 				images = append(images, s.g.(game.Mirrored).Mirror(p))
 			case s.of.Images:
 				images = game.ImagesOf(images[:0], s.g, p)

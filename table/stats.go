@@ -325,7 +325,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 
 // WriteJSON writes the statistics as indented JSON. Wins of the first player are always x_wins and wins of the second
 // player o_wins; without tiers, the results of the player to move are lose, win, tie and draw. If the game uses other
-// words, outcomes contains them.
+// words, outcomes contains them. If of the images of a position only the canonical one is counted, canonical is true.
 func (s Stats) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -344,7 +344,7 @@ func (s Stats) WriteJSON(w io.Writer) error {
 	if s.Value == "" {
 		return e.Encode(object{"game", s.Game, "solved", false, "tiers", list})
 	}
-	o := append(object{"game", s.Game, "positions", s.Positions}.unlessZero("stored", s.Stored).unlessZero("bytes", s.Bytes), "value", s.Value)
+	o := append(object{"game", s.Game, "positions", s.Positions}.unlessZero("canonical", s.folded).unlessZero("stored", s.Stored).unlessZero("bytes", s.Bytes), "value", s.Value)
 	if !s.noTiers {
 		var words []string
 		for _, outcome := range s.order() {

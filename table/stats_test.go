@@ -163,7 +163,7 @@ table: 10 B, 3.81 bits a position; of each position and its images, one is count
 `
 		csv  = "\noutcome,remoteness,positions\nLOSE,0,2\nTIE,0,3\nWIN,1,4\nWIN,3,1\nDRAW,,11\n"
 		keys = `
-{"game":"g","positions":21,"bytes":10,"value":"DRAW","bits_per_position":3.81,"lose":2,"win":5,"tie":3,"draw":11,"finished":5,"remoteness":[
+{"game":"g","positions":21,"canonical":true,"bytes":10,"value":"DRAW","bits_per_position":3.81,"lose":2,"win":5,"tie":3,"draw":11,"finished":5,"remoteness":[
 {"remoteness":0,"lose":2,"win":0,"tie":3},{"remoteness":1,"lose":0,"win":4,"tie":0},{"remoteness":2,"lose":0,"win":0,"tie":0},
 {"remoteness":3,"lose":0,"win":1,"tie":0}]}`
 	)

@@ -79,12 +79,11 @@ type plainRules struct {
 	most   int  // the greatest remoteness that the format can store
 }
 
-// follows computes the value of a position from the values of its successors: the outcome, as
+// follows computes the value of a position of a player from the values of its successors: the outcome, as
 // values store it, and the number of moves to the end. The winner chooses the shortest way and
 // the loser the longest; a tie is better than play that never ends. ok is false if a successor
 // has no value.
-func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.Outcome, n int, ok bool) {
-	player := g.ToMove(p)
+func (g *plainRules) follows(player game.Player, successors []game.Value) (o game.Outcome, n int, ok bool) {
 	var best [game.Ties + 1]int // by the mover's result: 1 + the number of moves to the end; 0: no such successor
 	for _, v := range successors {
 		result, n := v.Outcome().For(player), v.Remoteness()+2
@@ -116,58 +115,38 @@ func (g *plainRules) follows(p game.Position, successors []game.Value) (o game.O
 	return game.WinFor(player.Other()), n, true
 }
 
-// each calls do for the given ranges of a part, nil for all, on all cores, with the slots of all stored positions of
-// the range.
-func each(ctx context.Context, part *stored.Part, of []int, newDo func(stored.Reader) func(i int, rng uint64, slots []uint32) error) error {
-	n := part.Len
-	if of != nil {
-		n = len(of)
-	}
-	return parallel.All(ctx, n, func() func(int) error {
-		reader := part.Reader(stored.Ahead)
-		do := newDo(reader)
-		var slots []uint32
-		return func(i int) (err error) {
-			if of != nil {
-				i = of[i]
-			}
-			var rng uint64
-			if rng, slots, err = reader.Load(slots[:0], i); err != nil {
-				return err
-			}
-			return do(i, rng, slots)
-		}
-	})
-}
-
 // run checks the parts, one after the other.
 func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
-	reached, err := newReached(parts[0]) // marks made by the moves of the previous part
+	marks, err := newReached(parts[0]) // made by the moves of the current part
 	for i, part := range parts {
-		if err == nil {
-			err = c.count(ctx, part)
+		reached := marks // by the moves of the previous part, or of the same
+		c.counts = make(map[*stored.File]Counts)
+		for i := range part.Files {
+			c.counts[&part.Files[i]] = make(Counts)
 		}
-		marks := reached // made by the moves of this part
-		if err == nil && !part.Own {
-			err = c.checkReachable(ctx, part, reached)
-			if err == nil && i+1 < len(parts) {
-				marks, err = newReached(parts[i+1])
-			}
+		if err == nil && !part.Own && i+1 < len(parts) {
+			marks, err = newReached(parts[i+1])
 		}
+		scan := &Scan{ctx: ctx, g: c.g.Game, parts: []*stored.Part{part}, n: part.Len}
 		switch {
 		case err != nil:
 		case part.Own && c.g.cyclic:
-			err = c.reach(ctx, part, marks)
+			err = c.reach(scan, part, marks)
 		default:
-			err = c.positions(ctx, part, marks)
+			err = c.positions(scan, marks)
 		}
-		if err == nil && part.Own {
-			err = c.checkReachable(ctx, part, marks)
+		if err == nil {
+			err = c.checkReachable(scan, reached)
+		}
+		for i := range part.Files {
+			if f := &part.Files[i]; err == nil && !maps.Equal(c.counts[f], f.Counts) {
+				err = stored.NoCounts(f.Name)
+			}
 		}
 		if err != nil {
 			return err
 		}
-		reached, parts[i] = marks, nil // what the part has cached is garbage now
+		parts[i] = nil // what the part has cached is garbage now
 	}
 	return nil
 }
@@ -181,10 +160,13 @@ func (c *rulesCheck) sample(ctx context.Context, t *Table, seed uint64) error {
 		}
 		n := (len(b.Positions) + rulesEvery - 1) / rulesEvery
 		err = parallel.All(ctx, n, func() func(int) error {
-			one := newRulesPosition(c.g, lookedUp{t})
+			one := newRulesPosition(c.g, lookedUp{t}, nil)
 			return func(i int) error {
 				from := i * rulesEvery
-				return c.check(ctx, one, min(rulesEvery, len(b.Positions)-from), 1, func(i int) (game.Position, game.Value) { return b.Positions[from+i], b.Values[from+i] })
+				n := min(rulesEvery, len(b.Positions)-from)
+				err := c.check(ctx, one, n, func(i int) (game.Position, game.Value) { return b.Positions[from+i], b.Values[from+i] })
+				c.progress(uint64(n))
+				return err
 			}
 		})
 	}
@@ -200,13 +182,17 @@ func (t lookedUp) Find(p game.Position) (rng uint64, slot int, v game.Value, ok 
 	return 0, 0, v, ok, err
 }
 
+// Image returns none: it is needed for ranges only.
+func (lookedUp) Image(game.Position) (image game.Position, ok bool) { return 0, false }
+
 // A rulesCheck is a check in progress.
 type rulesCheck struct {
 	g     *plainRules
 	total uint64 // number of positions to check
 
 	mu     sync.Mutex
-	done   uint64
+	counts map[*stored.File]Counts // of the positions that were checked in the current part
+	done   uint64                  // number of positions that were checked
 	report func(share float64)
 }
 
@@ -234,61 +220,26 @@ func newReached(part *stored.Part) (reachedSlots, error) {
 	return reached, nil
 }
 
-// count counts the positions of a part, and compares the numbers with those recorded in its
-// files, for each value.
-func (c *rulesCheck) count(ctx context.Context, part *stored.Part) error {
-	var mu sync.Mutex
-	counts := make(map[*stored.File]Counts)
-	for i := range part.Files {
-		counts[&part.Files[i]] = make(Counts)
+// progress reports that n more positions were checked.
+func (c *rulesCheck) progress(n uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done += n; c.report != nil {
+		c.report(min(1, float64(c.done)/float64(c.total)))
 	}
-	err := each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		return func(i int, _ uint64, slots []uint32) error {
-			here := make(Counts)
-			var low [256]uint64 // by value; most values are small, and an array is faster than a map
-			for _, slot := range slots {
-				times := uint64(1)
-				if part.Images > 1 {
-					times = reader.Times(int(slot))
-				}
-				if _, v := reader.At(int(slot)); int(v) < len(low) {
-					low[v] += times
-				} else {
-					here[v] += times
-				}
-			}
-			for v, n := range low {
-				if n > 0 {
-					here[game.Value(v)] = n
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for v, n := range here {
-				counts[part.File(i)][v] += n
-			}
-			return nil
-		}
-	})
-	for i := range part.Files {
-		if f := &part.Files[i]; err == nil && !maps.Equal(counts[f], f.Counts) {
-			err = stored.NoCounts(f.Name)
-		}
-	}
-	return err
 }
 
 // checkReachable returns a Fault if a position of a part, other than the initial one, is not in reached.
-func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reached reachedSlots) error {
-	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		return func(_ int, rng uint64, slots []uint32) error {
-			set := reached[rng]
-			for _, slot := range slots {
+func (c *rulesCheck) checkReachable(scan *Scan, reached reachedSlots) error {
+	return scan.each(nil, stored.Ahead, func(b *loaded) func(int) error {
+		return func(int) error {
+			set := reached[b.rng]
+			for _, slot := range b.slots {
 				if set != nil && set.Has(int(slot)) {
 					continue
 				}
-				if p, _ := reader.At(int(slot)); p != game.StoredOf(c.g.Game, c.g.Start()) {
-					return &stored.Fault{Position: p, Reason: "cannot be reached: no move of a position of the table leads to it"}
+				if p, _ := b.At(int(slot)); p != game.StoredOf(c.g.Game, c.g.Start()) {
+					return newFault(c.g.Game, p, "cannot be reached: no move of a position of the table leads to it")
 				}
 			}
 			return nil
@@ -297,19 +248,33 @@ func (c *rulesCheck) checkReachable(ctx context.Context, part *stored.Part, reac
 }
 
 // positions checks the positions of a part, and marks their successors.
-func (c *rulesCheck) positions(ctx context.Context, part *stored.Part, marks reachedSlots) error {
-	return each(ctx, part, nil, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-		one := newRulesPosition(c.g, reader)
-		one.mark(part, reader, marks)
-		return func(_ int, _ uint64, slots []uint32) error {
-			return c.check(ctx, one, len(slots), part.Images, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
-		}
+func (c *rulesCheck) positions(scan *Scan, marks reachedSlots) error {
+	return scan.each(nil, stored.Ahead, func(b *loaded) func(int) error {
+		one := newRulesPosition(c.g, b, marks)
+		return func(int) error { return c.batch(scan.ctx, one, b) }
 	})
+}
+
+// batch checks the positions of a batch, and counts them.
+func (c *rulesCheck) batch(ctx context.Context, one *rulesPosition, b *loaded) error {
+	err := c.check(ctx, one, len(b.slots), func(i int) (game.Position, game.Value) { return b.At(int(b.slots[i])) })
+	checked := make(Counts)
+	for _, slot := range b.slots {
+		_, v := b.At(int(slot))
+		checked[v] += b.Times(int(slot))
+	}
+	c.mu.Lock()
+	for v, n := range checked {
+		c.counts[b.file][v] += n
+	}
+	c.mu.Unlock()
+	c.progress(checked.Total())
+	return err
 }
 
 // reach checks the positions of a part that play can reach, and marks them: in each pass, those that are marked and that no
 // pass has checked before.
-func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reachedSlots) error {
+func (c *rulesCheck) reach(scan *Scan, part *stored.Part, marks reachedSlots) error {
 	start, slot, _, ok, err := part.Reader(0).Find(c.g.Start())
 	done, err2 := newReached(part)
 	if err = cmp.Or(err, err2); err != nil {
@@ -330,40 +295,38 @@ func (c *rulesCheck) reach(ctx context.Context, part *stored.Part, marks reached
 		if len(of) == 0 {
 			return nil
 		}
-		err := each(ctx, part, of, func(reader stored.Reader) func(i int, rng uint64, slots []uint32) error {
-			one := newRulesPosition(c.g, reader)
-			one.mark(part, reader, marks)
-			return func(_ int, rng uint64, slots []uint32) error {
-				slots = slices.DeleteFunc(slots, func(slot uint32) bool { return !marks.has(rng, int(slot)) || done.has(rng, int(slot)) })
-				for _, slot := range slots {
-					done.add(rng, int(slot))
+		err := scan.each(of, stored.Ahead, func(b *loaded) func(int) error {
+			one := newRulesPosition(c.g, b, marks)
+			return func(int) error {
+				b.slots = slices.DeleteFunc(b.slots, func(slot uint32) bool { return !marks.has(b.rng, int(slot)) || done.has(b.rng, int(slot)) })
+				for _, slot := range b.slots {
+					done.add(b.rng, int(slot))
 				}
-				return c.check(ctx, one, len(slots), 1, func(i int) (game.Position, game.Value) { return reader.At(int(slots[i])) })
+				return c.batch(scan.ctx, one, b)
 			}
 		})
-		var fault *stored.Fault
+		var fault *Fault
 		if errors.As(err, &fault) { // another pass may have an earlier one
-			return cmp.Or(c.positions(ctx, part, nil), err)
+			return cmp.Or(c.positions(scan, nil), err)
 		} else if err != nil {
 			return err
 		}
 	}
 }
 
-// check checks the positions at(0) to at(n-1), and reports the progress; each counts the given
-// number of times.
-func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int, at func(i int) (game.Position, game.Value)) error {
+// check checks the positions at(0) to at(n-1).
+func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n int, at func(i int) (game.Position, game.Value)) error {
 	for i := range n {
 		if i%rulesEvery == 0 {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			one.ask(c.g, i, min(n, i+rulesEvery), at)
+			one.ask(i, min(n, i+rulesEvery), at)
 		}
 		p, v := at(i)
 		reason, err := one.check(p, v)
-		if reason != "" && one.g != c.g {
-			one.g = c.g // computed alone, moves have names
+		if reason != "" && len(one.batch) > 0 {
+			one.asked, one.batch = c.g.Game, one.batch[:0] // computed alone, moves have names
 			reason, err = one.check(p, v)
 			reason = cmp.Or(reason, "it is wrong among other positions, and right alone: the rules contradict themselves")
 		}
@@ -371,13 +334,8 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int
 			return err
 		}
 		if reason != "" {
-			return &stored.Fault{Position: p, Reason: reason}
+			return newFault(c.g.Game, p, reason)
 		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.done += uint64(times * n); c.report != nil {
-		c.report(min(1, float64(c.done)/float64(c.total)))
 	}
 	return nil
 }
@@ -385,49 +343,38 @@ func (c *rulesCheck) check(ctx context.Context, one *rulesPosition, n, times int
 // A rulesPosition checks single positions, one after the other.
 type rulesPosition struct {
 	g      *plainRules
-	whole  game.Game // c.g may have some positions only
+	asked  game.Game       // the game, with the positions of batch computed
+	batch  []game.Position // empty: each position is computed alone
 	finder stored.Finder
-	marks  reachedSlots
-	image  func(p game.Position) (image game.Position, ok bool) // see stored.Reader; nil: there is none
+	marks  reachedSlots // of the successors; nil: they are not marked
 
-	batched game.Batched // nil: each position is computed alone
-	asked   []game.Position
 	checked int
 	text    []byte
 	moves   []game.Move
 	values  []game.Value
 }
 
-func newRulesPosition(g *plainRules, f stored.Finder) *rulesPosition {
-	batched, _ := g.Game.(game.Batched)
-	return &rulesPosition{g: g, whole: g.Game, finder: f, batched: batched}
-}
-
-// mark has check mark the successors of the positions of a part, of which reader reads.
-func (c *rulesPosition) mark(part *stored.Part, reader stored.Reader, marks reachedSlots) {
-	if c.marks = marks; part.Images > 1 {
-		c.image = reader.Image
-	}
+func newRulesPosition(g *plainRules, f stored.Finder, marks reachedSlots) *rulesPosition {
+	return &rulesPosition{g: g, finder: f, marks: marks}
 }
 
 // ask has the positions at(from) to at(to-1) computed, if the game does that for many at once. If it fails, they are
 // computed alone.
-func (c *rulesPosition) ask(g *plainRules, from, to int, at func(i int) (game.Position, game.Value)) {
-	c.g = g
-	if c.batched == nil {
+func (c *rulesPosition) ask(from, to int, at func(i int) (game.Position, game.Value)) {
+	c.asked, c.batch = c.g.Game, c.batch[:0]
+	if !game.IsBatched(c.g.Game) {
 		return
 	}
-	c.asked = c.asked[:0]
 	for i := from; i < to; i++ {
 		p, _ := at(i)
-		c.asked = append(c.asked, p)
+		c.batch = append(c.batch, p)
 	}
-	slices.Sort(c.asked)
-	batch, err := c.batched.Batch(c.asked)
-	if err != nil {
-		return
+	slices.Sort(c.batch)
+	if batch, err := game.BatchOf(c.g.Game, c.batch); err == nil {
+		c.asked = batch
+	} else {
+		c.batch = c.batch[:0]
 	}
-	c.g = &plainRules{batch, g.values, g.cyclic, g.most}
 }
 
 // check returns a description of what is wrong with a position and its value, or "".
@@ -435,10 +382,10 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 	if err := c.g.Check(p); err != nil {
 		return fmt.Sprintf("is no position: %v", err), nil
 	}
-	if of := game.StoredOf(c.whole, p); of != p {
+	if of := game.StoredOf(c.g.Game, p); of != p {
 		return fmt.Sprintf("is an image of %s, which stands for it", game.Key(c.g.Game, of)), nil
 	}
-	if c.checked++; c.batched == nil || c.checked%textsEvery == 0 {
+	if c.checked++; c.checked%textsEvery == 0 || !game.IsBatched(c.g.Game) {
 		c.text = c.g.AppendText(c.text[:0], p)
 		if again, err := c.g.Parse(string(c.text)); err != nil {
 			return fmt.Sprintf("its text is not read: %v", err), nil
@@ -446,11 +393,11 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 			return fmt.Sprintf("its text is read as position %s", game.Key(c.g.Game, again)), nil
 		}
 	}
-	c.moves = c.g.Moves(c.moves[:0], p)
-	mover := c.g.ToMove(p)
-	if known := game.KnownValue(c.g.Game, p); known != 0 {
+	c.moves = c.asked.Moves(c.moves[:0], p)
+	mover := c.asked.ToMove(p)
+	if known := game.KnownValue(c.asked, p); known != 0 {
 		switch want := c.g.values.Ended(known, mover); {
-		case len(c.moves) > 0 && c.g.Primitive(p) != 0:
+		case len(c.moves) > 0 && c.asked.Primitive(p) != 0:
 			return "it is terminal, but has moves", nil
 		case v != want:
 			return fmt.Sprintf("expected %s (the rules decide it), found %s", c.g.values.Text(want), c.g.values.Text(v)), nil
@@ -471,9 +418,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		if c.marks != nil {
 			c.marks.add(rng, slot)
-		}
-		if c.marks != nil && c.image != nil {
-			if m.To, ok = c.image(m.To); ok { // to which the image of p leads
+			if m.To, ok = c.finder.Image(m.To); ok { // to which the image of p leads
 				if rng, slot, _, ok, err = c.finder.Find(m.To); err != nil {
 					return "", err
 				}
@@ -485,7 +430,7 @@ func (c *rulesPosition) check(p game.Position, v game.Value) (reason string, err
 		}
 		c.values = append(c.values, successor)
 	}
-	outcome, n, ok := c.g.follows(p, c.values)
+	outcome, n, ok := c.g.follows(mover, c.values)
 	if !ok {
 		return "one of its moves leads to a position without a value", nil
 	}

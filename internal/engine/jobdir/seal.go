@@ -19,13 +19,15 @@ type File struct {
 	Seal *store.SealedFile // nil: the directory has no seal, because another program made it or it is incomplete
 }
 
-// Find returns files with these names, which are in one directory.
+// Find returns files with these names. It reads the seal of a directory once for consecutive names in it.
 func Find(fsys store.FS, names ...string) (files []File, err error) {
-	seal, err := store.ReadSeal(fsys, path.Dir(names[0]))
-	if err != nil && !errors.Is(err, store.ErrIncomplete) {
-		return nil, err
-	}
-	for _, name := range names {
+	var seal *store.Seal
+	for i, name := range names {
+		if i == 0 || path.Dir(name) != path.Dir(names[i-1]) {
+			if seal, err = store.ReadSeal(fsys, path.Dir(name)); err != nil && !errors.Is(err, store.ErrIncomplete) {
+				return nil, err
+			}
+		}
 		f := File{Name: name}
 		if seal != nil {
 			f.Seal = seal.File(path.Base(name))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/treereduce/treereduce/internal/engine/jobdir"
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
@@ -42,12 +43,29 @@ func parseSplit(f []string) (s Split, ok bool) {
 	return Split{f[0], from, to}, true
 }
 
-// EachSplit calls do for each split in the input of a mapper, which is called source in errors. The
+// EachSplit calls do for each split in the input of a mapper, with its file.
+func EachSplit(in io.Reader, o Options, do func(Split, jobdir.File) error) error {
+	splits, err := ReadSplits(in, o.Source)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(splits))
+	for i, s := range splits {
+		names[i] = s.File
+	}
+	files, err := jobdir.Find(o.FS, names...)
+	for i := 0; i < len(splits) && err == nil; i++ {
+		err = do(splits[i], files[i])
+	}
+	return err
+}
+
+// ReadSplits reads the splits in the input of a mapper, which is called source in errors, up to the first that is invalid. The
 // lines have no maximum length, unlike those of a streamfmt.LineReader.
-func EachSplit(in io.Reader, source string, do func(Split) error) error {
+func ReadSplits(in io.Reader, source string) (splits []Split, err error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
-		return fmt.Errorf("%s: %w", source, err)
+		return nil, fmt.Errorf("%s: %w", source, err)
 	}
 	number := int64(0) // of the line
 	for line := range strings.Lines(string(text)) {
@@ -55,12 +73,10 @@ func EachSplit(in io.Reader, source string, do func(Split) error) error {
 		for fields := range slices.Chunk(strings.Split(strings.TrimSuffix(line, "\n"), "\t"), 3) {
 			split, ok := parseSplit(fields)
 			if !ok {
-				return &streamfmt.LineError{Source: source, Line: number, Want: "an input split: file, first range or cell, and the one after the last", Got: strings.Join(fields, "\t")}
+				return splits, &streamfmt.LineError{Source: source, Line: number, Want: "an input split: file, first range or cell, and the one after the last", Got: strings.Join(fields, "\t")}
 			}
-			if err := do(split); err != nil {
-				return err
-			}
+			splits = append(splits, split)
 		}
 	}
-	return nil
+	return splits, nil
 }

@@ -73,7 +73,3 @@ func (r *Recent[V]) get(key Key) *recentValue[V] {
 	r.kept[0] = v
 	return v
 }
-
-// MaxFree is the number of readers that a file keeps for look-ups: as many as usually run at a time. Their free lists are
-// channels of their types, because the program for browsers would contain all methods of the readers of a generic type.
-const MaxFree = 8

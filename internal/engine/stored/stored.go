@@ -86,8 +86,6 @@ type Part struct {
 	Files []File // in the order of the ranges
 	Len   int    // the number of ranges
 	Own   bool   // moves lead to positions of the same part, otherwise of the next
-	// Images is the greatest number of positions for which a stored position stands.
-	Images int
 	// Range returns the i-th range, and an upper bound for the number of all its positions. It is safe for concurrent use.
 	Range func(i int) (rng uint64, most int, err error)
 	// Slots returns the number of slots of a range.
@@ -115,10 +113,8 @@ type Reader interface {
 	Load(slots []uint32, i int) (rng uint64, _ []uint32, err error)
 	// At returns the position and the value of a slot of the current range.
 	At(slot int) (game.Position, game.Value)
-	// Times returns for how many positions the one of a slot stands: two with its mirror image.
+	// Times returns for how many positions the one of a slot stands: 2 with its mirror image, otherwise 1.
 	Times(slot int) uint64
-	// Image returns the image of a position that Find finds, if the table stores both.
-	Image(p game.Position) (image game.Position, ok bool)
 	Finder
 }
 
@@ -127,4 +123,6 @@ type Finder interface {
 	// Find looks up p, or the image that is stored: a successor of a position of the range that was read last. It returns its
 	// range, its slot in that range, and its value.
 	Find(p game.Position) (rng uint64, slot int, v game.Value, ok bool, err error)
+	// Image returns the mirror image of a position that Find finds, if the table stores both.
+	Image(p game.Position) (image game.Position, ok bool)
 }

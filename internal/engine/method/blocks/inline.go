@@ -151,11 +151,10 @@ func (w *inlineWork) NewShard(number int) (inline.Shard[*Chunk], error) {
 }
 
 func (w *inlineWork) Count(c *Chunk) {
-	counts := c.All()
-	records := counts.Total()
+	records := c.Counts.Total()
 	w.Stats.Records += int64(records)
 	if w.Step == step.Possible {
-		w.Stats.Finished += int64(records - counts[0])
+		w.Stats.Finished += int64(records - c.Counts[0])
 	}
 }
 

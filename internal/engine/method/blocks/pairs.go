@@ -127,12 +127,8 @@ func (c *blockPairs) send(piece *block.Block) error {
 
 func (c *blockPairs) eachInput(do func(b *block.Block) error) error {
 	b := new(block.Block)
-	return step.EachSplit(c.in, c.o.Source, func(split step.Split) error {
-		files, err := jobdir.Find(c.o.FS, split.File)
-		if err != nil {
-			return err
-		}
-		t, err := OpenTierFiles(c.o.FS, files, c.g, step.InputTier(c.name, c.o.Tier))
+	return step.EachSplit(c.in, c.o, func(split step.Split, f jobdir.File) error {
+		t, err := OpenTierFiles(c.o.FS, []jobdir.File{f}, c.g, step.InputTier(c.name, c.o.Tier))
 		if err != nil {
 			return err
 		}

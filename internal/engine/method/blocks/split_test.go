@@ -48,6 +48,13 @@ func TestBlockInputsReadSeal(t *testing.T) {
 	}
 	files := must.Get(jobdir.SealAll(fsys, dir))(t)
 	must.OK(t, (&store.Seal{Game: g.Spec(), Job: path.Base(dir), Files: files}).Write(fsys, dir))
+	var names []string
+	for i := range parts {
+		names = append(names, path.Join(dir, jobdir.PartName(i)))
+	}
+	if found, err := jobdir.Find(fsys, names...); err != nil || len(found) != parts || fsys.n != 1 {
+		t.Errorf("%d of %d files found, the seal read %d times, %v; want once", len(found), parts, fsys.n, err)
+	}
 	for tasks, opened := range map[int]int{1: 0, parts + 1: 1} {
 		fsys.n, fsys.others = 0, 0
 		inputs, records, err := BlockInputs(fsys, dir, g, 0, func(int64) int { return tasks })
@@ -57,30 +64,21 @@ func TestBlockInputsReadSeal(t *testing.T) {
 	}
 }
 
-// TestEachSplit checks that a mapper reads all splits of its lines, however long these are, and that the error for
+// TestReadSplits checks that a mapper reads all splits of its lines, however long these are, and that the error for
 // an invalid split names its line and has its text.
-func TestEachSplit(t *testing.T) {
+func TestReadSplits(t *testing.T) {
 	var want []step.Split
 	for i := range 10_000 {
 		want = append(want, step.Split{File: fmt.Sprintf("data/part-%05d.pack", i), From: uint64(i), To: allRanges})
 	}
-	splits, err := eachSplit(step.SplitsLine(want[:1]) + step.SplitsLine(want[1:]))
+	splits, err := step.ReadSplits(strings.NewReader(step.SplitsLine(want[:1])+step.SplitsLine(want[1:])), "in")
 	if err != nil || !slices.Equal(splits, want) {
 		t.Errorf("%d splits, %v, want %d", len(splits), err, len(want))
 	}
-	splits, err = eachSplit(step.SplitsLine(want[:2]) + strings.TrimSuffix(step.SplitsLine(want[2:3]), "\n") + "\tx\t1g\n")
+	splits, err = step.ReadSplits(strings.NewReader(step.SplitsLine(want[:2])+strings.TrimSuffix(step.SplitsLine(want[2:3]), "\n")+"\tx\t1g\n"), "in")
 	if err == nil || !strings.HasPrefix(err.Error(), "in:2: expected an input split") || !strings.HasSuffix(err.Error(), `found "x\t1g"`) || len(splits) != 3 {
 		t.Errorf("%d splits, %v", len(splits), err)
 	}
-}
-
-// eachSplit returns the splits before the first that is invalid.
-func eachSplit(text string) (splits []step.Split, err error) {
-	err = step.EachSplit(strings.NewReader(text), "in", func(s step.Split) error {
-		splits = append(splits, s)
-		return nil
-	})
-	return splits, err
 }
 
 // FuzzSplits checks that splits that were read are written as a line of the same splits.
@@ -89,11 +87,11 @@ func FuzzSplits(f *testing.F) {
 	f.Add("a\t0\t1\tb\t2\t3\nc\t4\t5\n")
 	f.Add("\t\t")
 	f.Fuzz(func(t *testing.T, text string) {
-		splits, err := eachSplit(text)
+		splits, err := step.ReadSplits(strings.NewReader(text), "in")
 		if err != nil || len(splits) == 0 {
 			return
 		}
-		if again, err := eachSplit(step.SplitsLine(splits)); err != nil || !slices.Equal(again, splits) {
+		if again, err := step.ReadSplits(strings.NewReader(step.SplitsLine(splits)), "in"); err != nil || !slices.Equal(again, splits) {
 			t.Errorf("%q: %+v, then %+v, %v", text, splits, again, err)
 		}
 	})

@@ -28,6 +28,9 @@ type tableTier struct {
 	free chan *TierCursor // cursors that read nothing ahead
 }
 
+// maxFree is the number of cursors that a tier keeps for look-ups: as many as usually run at a time.
+const maxFree = 8
+
 // OpenTable opens the table of a game.
 func OpenTable(g game.Blockwise, files stored.Files) (t *Table, err error) {
 	t = &Table{g: g, files: files, views: stored.NewRecent[View](recentViews)}
@@ -36,7 +39,7 @@ func OpenTable(g game.Blockwise, files stored.Files) (t *Table, err error) {
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}
-		t.tiers = append(t.tiers, &tableTier{opened, of.Name, make(chan *TierCursor, stored.MaxFree)})
+		t.tiers = append(t.tiers, &tableTier{opened, of.Name, make(chan *TierCursor, maxFree)})
 		if tier == 0 {
 			t.half, t.stores = opened.half, opened.g
 		}

@@ -20,9 +20,8 @@ func (t *Table) Parts(wanted func(tier int) bool) (parts []*stored.Part, err err
 		}
 		cache := NewCache(true, verifyCache)
 		parts = append(parts, &stored.Part{
-			Files:  []stored.File{{Name: tier.name, Tier: i, Counts: tier.counts(), End: tier.Len()}},
-			Len:    tier.Len(),
-			Images: images,
+			Files: []stored.File{{Name: tier.name, Tier: i, Counts: tier.counts(), End: tier.Len()}},
+			Len:   tier.Len(),
 			Range: func(n int) (rng uint64, most int, err error) {
 				err = tier.with(func(c *TierCursor) error {
 					e, err := c.Entry(n)

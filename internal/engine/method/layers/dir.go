@@ -3,6 +3,7 @@ package layers
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"sort"
 
@@ -132,6 +133,15 @@ func (f *file) with(do func(f *file) error) error {
 	return cmp.Or(do(o), o.close())
 }
 
+// read reads a cell, in the memory of dst. It may read ahead the cells up to, but not including, end.
+func (f *file) read(r *streamfmt.RowReader, dst []Row, cell, end int) (rows []Row, err error) {
+	err = f.with(func(f *file) error {
+		rows, err = r.Append(dst[:0], f.pack, f.cells[cell:end], math.MaxUint64)
+		return err
+	})
+	return rows, err
+}
+
 // eachStage calls do for the rows of each stage in the file, once if it has no rows.
 func (f *file) eachStage(do func(at step.Stage, s *Source) error) error {
 	return f.with(func(f *file) error {
@@ -173,12 +183,6 @@ func OpenDir(fsys store.FS, dir string, g game.Game) (*Dir, error) {
 		boxes[i] = f
 	}
 	return &Dir{dir, boxes}, err
-}
-
-// sendsTo reports whether an outbox file contains messages to a stage.
-func (f *file) sendsTo(to step.Stage) bool {
-	_, ok := slices.BinarySearch(f.pack.Stages, int(to))
-	return ok
 }
 
 // Receivers returns the numbers of the stages that receive messages from the directory, ascending: those of tiers, then

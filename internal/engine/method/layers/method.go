@@ -170,12 +170,9 @@ func (m *Method) WriteTable(_ context.Context, j *runner.Job, parts []jobdir.Fil
 	if err != nil {
 		return err
 	}
-	w := newTableWriter(out, m.g, j.Tier)
-	var files []*file
-	for _, part := range parts {
-		files = append(files, &file{fsys: j.FS, File: part, g: m.g})
-	}
-	in, err := openFiles(j.Stage(), Values, files...)
+	w := NewPartWriter(out, m.g, j.Tier, Values)
+	w.chunk.SetCoded()
+	in, err := OpenValues(j.FS, parts, m.g, j.Tier)
 	if err == nil {
 		err = errors.Join(in.Each(w.Append), in.Close())
 	}

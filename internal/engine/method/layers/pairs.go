@@ -25,17 +25,13 @@ const pairRows = 4 * streamfmt.CellRows
 // mapSplits reads the rows of the splits of in, and writes pairs.
 func (f *filter) mapSplits(name string, in io.Reader) error {
 	add, emit := f.collect(f.writePairs)
-	err := step.EachSplit(in, f.o.Source, func(split step.Split) error {
-		files, err := jobdir.Find(f.o.FS, split.File)
-		if err != nil {
-			return err
-		}
+	err := step.EachSplit(in, f.o, func(split step.Split, of jobdir.File) error {
 		at, kind := step.At(f.o.Tier, f.o.Pass), WritesOf(name, f.g, f.o.Tier).Sent
 		sent := strings.HasPrefix(path.Base(split.File), store.OutboxPrefix)
 		if !sent {
 			at, kind = step.At(f.o.Tier, 0), Predecessors
 		}
-		s, err := openFiles(at, kind, &file{fsys: f.o.FS, File: files[0], g: f.g, sent: sent})
+		s, err := openFiles(at, kind, &file{fsys: f.o.FS, File: of, g: f.g, sent: sent})
 		if err != nil {
 			return err
 		}

@@ -50,8 +50,8 @@ func Open(fsys store.FS, g game.Game, kind Kind, tier int, names ...string) (*So
 	return s, nil
 }
 
-// OpenTableTier opens a tier of the table, which is in some files, in the order of their keys.
-func OpenTableTier(fsys store.FS, of []jobdir.File, g game.Game, tier int) (*Source, error) {
+// OpenValues opens the values of a tier, which are in some files, in the order of their keys.
+func OpenValues(fsys store.FS, of []jobdir.File, g game.Game, tier int) (*Source, error) {
 	var files []*file
 	for _, f := range of {
 		files = append(files, &file{fsys: fsys, File: f, g: g})
@@ -64,7 +64,7 @@ func OpenInbox(dirs []*Dir, to step.Stage, kind Kind) (*Source, error) {
 	var boxes []*file
 	for _, d := range dirs {
 		for _, b := range d.boxes {
-			if b.sendsTo(to) {
+			if b.pack.StageRecords(int(to)) > 0 {
 				boxes = append(boxes, b)
 			}
 		}
@@ -181,15 +181,15 @@ func (s *Source) Each(do func(rows []Row) error) error {
 	return nil
 }
 
-// find returns the keys of the only cell that can contain a key, in a source of sorted Values (shards
-// or files of the table). ok is false if no cell can.
-func (s *Source) find(key uint64) (in Interval, ok bool) {
+// find returns the file and the number of the only cell that can contain a key, in a source of sorted Values (shards
+// or files of the table). f is nil if no cell can.
+func (s *Source) find(key uint64) (f *file, cell int) {
 	for _, f := range s.files {
 		for i := range f.touching(Interval{First: key, Last: key}) {
-			return Interval{First: f.cells[i].First, Last: f.cells[i].Last}, true
+			return f, i
 		}
 	}
-	return in, false
+	return nil, 0
 }
 
 // An Interval is the keys from First to Last, both included.
@@ -260,7 +260,6 @@ type Loader struct {
 	cells    streamfmt.RowReader
 	touching []int // numbers of cells
 	sorter   sorter
-	alone    bool // Load reads no cell ahead: that of a look-up
 
 	newer, union, wanted, picked []Row // see runs.go
 }
@@ -277,32 +276,53 @@ func (l *Loader) Load(dst []Row, s *Source, in Interval) ([]Row, error) {
 	if dst = dst[:0]; cap(dst) < most {
 		dst = make([]Row, 0, most)
 	}
-	for _, f := range s.files {
-		l.touching = slices.AppendSeq(l.touching[:0], f.touching(in))
-		if len(l.touching) == 0 {
-			continue // the file need not be opened
+	err := l.each(s, in, nil, func(f *file, cells []streamfmt.Cell) (err error) {
+		n := len(dst)
+		if dst, err = l.cells.Append(dst, f.pack, cells, in.Last); err != nil {
+			return err
 		}
-		err := f.with(func(f *file) (err error) {
-			for _, i := range l.touching {
-				n, cells := len(dst), f.cells[i:]
-				if l.alone {
-					cells = cells[:1]
+		if c := &cells[0]; c.First < in.First || c.Last > in.Last {
+			dst = append(dst[:n], slices.DeleteFunc(dst[n:], func(r Row) bool { return r.Key < in.First || r.Key > in.Last })...)
+		}
+		return nil
+	})
+	if err == nil {
+		l.sorter.sort(dst)
+	}
+	return dst, err
+}
+
+// each calls do for each cell of a source that may contain keys of an interval, and for which wanted, unless it is nil, returns
+// true. It opens only files that have such cells. The first of cells is the cell; the others are those of them that follow
+// without another cell between, to be read ahead.
+func (l *Loader) each(s *Source, in Interval, wanted func(c *streamfmt.Cell) bool, do func(f *file, cells []streamfmt.Cell) error) error {
+	for _, f := range s.files {
+		l.touching = l.touching[:0]
+		for i := range f.touching(in) {
+			if wanted == nil || wanted(&f.cells[i]) {
+				l.touching = append(l.touching, i)
+			}
+		}
+		if len(l.touching) == 0 {
+			continue
+		}
+		err := f.with(func(f *file) error {
+			next := 0
+			for n, at := range l.touching {
+				for next = max(next, n+1); next < len(l.touching) && l.touching[next] == at+next-n; {
+					next++
 				}
-				if dst, err = l.cells.Append(dst, f.pack, cells, in.Last); err != nil {
+				if err := do(f, f.cells[at:at+next-n]); err != nil {
 					return err
-				}
-				if c := &f.cells[i]; c.First < in.First || c.Last > in.Last {
-					dst = append(dst[:n], slices.DeleteFunc(dst[n:], func(r Row) bool { return r.Key < in.First || r.Key > in.Last })...)
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return dst, err
+			return err
 		}
 	}
-	l.sorter.sort(dst)
-	return dst, nil
+	return nil
 }
 
 // rowsOf estimates how many rows of a cell belong to the interval, of which it may contain keys.
@@ -335,42 +355,25 @@ func (l *Loader) Pick(s *Source, wanted []Row, do func(i int, row Row) error) er
 		return first, first + sort.Search(len(wanted)-first, func(i int) bool { return wanted[first+i].Key > c.Last })
 	}
 	in := Interval{First: wanted[0].Key, Last: wanted[len(wanted)-1].Key}
-	for _, f := range s.files {
-		l.touching = l.touching[:0]
-		for n := range f.touching(in) {
-			if first, end := within(&f.cells[n]); first < end {
-				l.touching = append(l.touching, n)
-			}
-		}
-		if len(l.touching) == 0 {
-			continue // the file need not be opened
-		}
-		err := f.with(func(f *file) (err error) {
-			for n, at := range l.touching {
-				next := n + 1 // after the cells without a gap, which are read together
-				for next < len(l.touching) && l.touching[next] == at+next-n {
-					next++
-				}
-				i, end := within(&f.cells[at])
-				if l.picked, err = l.cells.Append(l.picked[:0], f.pack, f.cells[at:at+next-n], wanted[end-1].Key); err != nil {
-					return err
-				}
-				for _, row := range l.picked {
-					for i < end && wanted[i].Key < row.Key {
-						i++
-					}
-					if i < end && wanted[i].Key == row.Key {
-						if err := do(i, row); err != nil {
-							return err
-						}
-					}
-				}
-			}
-			return nil
-		})
-		if err != nil {
+	some := func(c *streamfmt.Cell) bool {
+		first, end := within(c)
+		return first < end
+	}
+	return l.each(s, in, some, func(f *file, cells []streamfmt.Cell) (err error) {
+		i, end := within(&cells[0])
+		if l.picked, err = l.cells.Append(l.picked[:0], f.pack, cells, wanted[end-1].Key); err != nil {
 			return err
 		}
-	}
-	return nil
+		for _, row := range l.picked {
+			for i < end && wanted[i].Key < row.Key {
+				i++
+			}
+			if i < end && wanted[i].Key == row.Key {
+				if err := do(i, row); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/treereduce/treereduce/game"
 	"github.com/treereduce/treereduce/internal/engine/stored"
+	"github.com/treereduce/treereduce/streamfmt"
 )
 
 // A Table is the table of a game: Values for each tier. Such games may have many tiers, so a file is opened when it is
@@ -22,11 +23,8 @@ type Table struct {
 	files   stored.Files
 	tiers   []tableTier
 	opened  atomic.Int64 // number of tiers that have been opened
-	loaders chan *Loader // free ones
 	cells   *stored.Recent[[]Row]
-
-	Interval int // number of rows that are read at a time; 0: CellRows
-	keep     int // number of rows that a partReader caches, plus at most one interval
+	keep    int // number of rows that a partReader caches, plus at most one cell
 }
 
 // A tableTier is the file of a tier.
@@ -44,8 +42,7 @@ const (
 
 // OpenTable opens the table of a game.
 func OpenTable(g game.Game, files stored.Files) *Table {
-	return &Table{g: g, acyclic: game.IsAcyclic(g), files: files, tiers: make([]tableTier, len(files.Tiers)),
-		loaders: make(chan *Loader, stored.MaxFree), cells: stored.NewRecent[[]Row](recentCells), keep: keepRows}
+	return &Table{g: g, acyclic: game.IsAcyclic(g), files: files, tiers: make([]tableTier, len(files.Tiers)), cells: stored.NewRecent[[]Row](recentCells), keep: keepRows}
 }
 
 // Close closes the files.
@@ -65,7 +62,7 @@ func (t *Table) tier(i int) (_ *Source, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.Source == nil {
-		s, err := OpenTableTier(t.files.FS, t.files.Of(i), t.g, i)
+		s, err := OpenValues(t.files.FS, t.files.Of(i), t.g, i)
 		if opened := t.opened.Add(1); err == nil && opened > MaxOpen {
 			err = s.Close() // the index stays in memory
 		}
@@ -90,26 +87,16 @@ func (t *Table) Counts(tier int) (map[game.Value]uint64, error) {
 func (t *Table) Lookup(p game.Position) (v game.Value, ok bool, err error) {
 	p = game.StoredOf(t.g, p)
 	tier := game.TierOf(t.g, p)
-	f, err := t.tier(tier)
+	source, err := t.tier(tier)
 	if err != nil {
 		return 0, false, err
 	}
-	in, ok := f.find(p)
-	if !ok {
+	f, i := source.find(p)
+	if f == nil {
 		return 0, false, nil
 	}
-	err = t.cells.Use(stored.Key{Tier: tier, At: in.First}, func(rows *[]Row) (err error) {
-		var l *Loader
-		select {
-		case l = <-t.loaders:
-		default:
-			l = &Loader{alone: true}
-		}
-		*rows, err = l.Load(*rows, f, in)
-		select {
-		case t.loaders <- l:
-		default:
-		}
+	err = t.cells.Use(stored.Key{Tier: tier, At: f.cells[i].First}, func(rows *[]Row) (err error) {
+		*rows, err = f.read(new(streamfmt.RowReader), *rows, i, i+1)
 		return err
 	}, func(rows *[]Row) error {
 		var i int

@@ -53,7 +53,7 @@ func TestLookupReads(t *testing.T) {
 func TestPartReaderKeeps(t *testing.T) {
 	tab, _, right := tableOf(t)
 	defer tab.Close()
-	tab.Interval, tab.keep = 100, 1600
+	tab.keep = 1600
 	parts := must.Get(tab.Parts(func(int) bool { return true }))(t)
 	r := parts[0].Reader(0).(*partReader)
 	for range 2 {

@@ -1,7 +1,6 @@
 package layers
 
 import (
-	"cmp"
 	"fmt"
 	"sort"
 
@@ -10,80 +9,74 @@ import (
 	"github.com/treereduce/treereduce/streamfmt"
 )
 
-// tableRows are the positions of some tiers, in the order of tiers and keys.
-type tableRows struct {
-	*Table
-	all    []Interval
-	begins []int // the index of the first interval of each tier; at the end, the number of all intervals
+// A tableCell is a cell of a file of the table.
+type tableCell struct {
+	*file
+	number int
 }
 
-// Parts returns one part, because moves may lead to any later tier. Its ranges are intervals.
+func (c tableCell) cell() *streamfmt.Cell { return &c.cells[c.number] }
+
+// Parts returns one part, because moves may lead to any later tier. Its ranges are cells.
 func (t *Table) Parts(wanted func(tier int) bool) ([]*stored.Part, error) {
-	of, part := &tableRows{Table: t, begins: []int{0}}, &stored.Part{Own: true, Images: 1}
+	var all []tableCell
+	part, begins := &stored.Part{Own: true}, []int{0}
 	for tier := range t.tiers {
 		if wanted(tier) {
-			f, err := t.tier(tier)
+			s, err := t.tier(tier)
 			if err != nil {
 				return nil, err
 			}
-			of.all = append(of.all, Cut(cmp.Or(t.Interval, streamfmt.CellRows), f)...)
-			part.Files = append(part.Files, stored.File{Name: t.files.Tiers[tier].Name, Tier: tier, Counts: f.Counts(), End: len(of.all)})
+			for _, f := range s.files {
+				for i := range f.cells {
+					all = append(all, tableCell{f, i})
+				}
+			}
+			part.Files = append(part.Files, stored.File{Name: t.files.Tiers[tier].Name, Tier: tier, Counts: s.Counts(), End: len(all)})
 		}
-		of.begins = append(of.begins, len(of.all))
+		begins = append(begins, len(all))
 	}
-	part.Len = len(of.all)
-	part.Slots = func(rng uint64) int { return int(of.all[rng].Rows) } // exact, as the files are sorted
+	part.Len = len(all)
+	part.Slots = func(rng uint64) int { return int(all[rng].cell().Records) }
 	part.Range = func(i int) (rng uint64, most int, err error) { return uint64(i), part.Slots(uint64(i)), nil }
-	part.Reader = func(int) stored.Reader { return &partReader{tableRows: of, kept: make(map[uint64][]Row)} }
+	part.Reader = func(ahead int) stored.Reader {
+		return &partReader{Table: t, part: part, all: all, begins: begins, ahead: ahead > 0, kept: make(map[uint64][]Row)}
+	}
 	return []*stored.Part{part}, nil
 }
 
-// read reads interval i, in the memory of dst.
-func (of *tableRows) read(l *Loader, dst []Row, i int) ([]Row, error) {
-	f, err := of.tier(of.tierOf(i))
-	if err != nil {
-		return nil, err
-	}
-	return l.Load(dst, f, of.all[i])
-}
-
-// tierOf returns the tier of interval i.
-func (of *tableRows) tierOf(i int) int {
-	return sort.Search(len(of.tiers), func(tier int) bool { return of.begins[tier+1] > i })
-}
-
-// check returns a Fault if a position of interval i is there twice, or does not belong to the tier.
-func (of *tableRows) check(rows []Row, i int) error {
-	tier := of.tierOf(i)
-	for i, row := range rows {
-		switch {
-		case i > 0 && row.Key == rows[i-1].Key:
-			return &stored.Fault{Position: row.Key, Reason: "is there twice"}
-		case of.g.Check(row.Key) == nil && game.TierOf(of.g, row.Key) != tier:
-			return &stored.Fault{Position: row.Key, Reason: fmt.Sprintf("is in the file of tier %d", tier)}
-		}
-	}
-	return nil
-}
-
-// A partReader reads intervals of tiers.
+// A partReader reads cells of tiers.
 type partReader struct {
-	*tableRows
-	loader Loader
-	rows   []Row // the rows of the current interval
+	*Table
+	part   *stored.Part
+	all    []tableCell // in the order of tiers and keys
+	begins []int       // the index of the first cell of each tier; at the end, the number of all cells
+	ahead  bool        // whether Load reads cells ahead
+	cells  streamfmt.RowReader
+	rows   []Row // the rows of the current cell
 	kept   map[uint64][]Row
 	held   int // number of rows in kept
 }
 
-// Load reads an interval.
+// Load reads a cell. It returns a Fault if a position is there twice, or does not belong to the tier.
 func (r *partReader) Load(slots []uint32, i int) (rng uint64, _ []uint32, err error) {
-	if r.rows, err = r.read(&r.loader, r.rows, i); err == nil {
-		err = r.check(r.rows, i)
+	c, tier, end := r.all[i], r.part.File(i).Tier, len(r.all[i].file.cells)
+	if !r.ahead {
+		end = c.number + 1
 	}
-	for slot := range r.rows {
-		slots = append(slots, uint32(slot)) // no key is there twice, so there are about as many as an interval has
+	if r.rows, err = c.read(&r.cells, r.rows, c.number, end); err != nil {
+		return 0, slots, err
 	}
-	return uint64(i), slots, err
+	for slot, row := range r.rows {
+		switch {
+		case slot > 0 && row.Key == r.rows[slot-1].Key:
+			return 0, slots, &stored.Fault{Position: row.Key, Reason: "is there twice"}
+		case r.g.Check(row.Key) == nil && game.TierOf(r.g, row.Key) != tier:
+			return 0, slots, &stored.Fault{Position: row.Key, Reason: fmt.Sprintf("is in the file of tier %d", tier)}
+		}
+		slots = append(slots, uint32(slot))
+	}
+	return uint64(i), slots, nil
 }
 
 // At returns the position and the value of a slot.
@@ -105,14 +98,18 @@ func (r *partReader) Find(p game.Position) (rng uint64, slot int, v game.Value, 
 		return 0, 0, 0, false, nil
 	}
 	first, of := r.begins[tier], r.all[r.begins[tier]:r.begins[tier+1]]
-	rng = uint64(first + sort.Search(len(of)-1, func(i int) bool { return of[i].Last >= p }))
+	i := sort.Search(len(of), func(i int) bool { return of[i].cell().Last >= p })
+	if i == len(of) {
+		return 0, 0, 0, false, nil
+	}
+	rng = uint64(first + i)
 	rows, ok := r.kept[rng]
 	if !ok {
 		if r.held > r.keep {
 			clear(r.kept)
 			r.held = 0
 		}
-		if rows, err = r.read(&r.loader, nil, int(rng)); err != nil {
+		if rows, err = of[i].read(new(streamfmt.RowReader), nil, of[i].number, of[i].number+1); err != nil {
 			return 0, 0, 0, false, err
 		}
 		r.kept[rng] = rows

@@ -66,24 +66,27 @@ type forms struct{ part, table bool }
 
 // newShard creates the files of reducer i: of its rows in some forms, and of states, as far as the job writes them.
 func newShard(create createFunc, g game.Game, tier int, writes Writes, i int, of forms) (s shard, err error) {
-	add := func(wanted bool, name string, kind Kind) *PartWriter {
-		if !wanted || err != nil {
-			return nil
+	for _, f := range []struct {
+		wanted, table bool
+		name          string
+		kind          Kind
+	}{
+		{wanted: writes.Shards && of.part, name: jobdir.PartName(i), kind: writes.Shard},
+		{wanted: writes.Shards && of.table && writes.Shard == Values, table: true, name: jobdir.ShardName(jobdir.TablePart, i), kind: Values},
+		{wanted: writes.States, name: statesName(i), kind: States},
+	} {
+		if !f.wanted {
+			continue
 		}
-		file, failed := create(name)
-		if err = failed; err != nil {
-			return nil
+		out, err := create(f.name)
+		if err != nil {
+			return nil, s.Finish(err)
 		}
-		w := NewPartWriter(file, g, tier, kind)
+		w := NewPartWriter(out, g, tier, f.kind)
+		if f.table {
+			w.chunk.SetCoded()
+		}
 		s = append(s, w)
-		return w
-	}
-	add(writes.Shards && of.part, jobdir.PartName(i), writes.Shard)
-	if w := add(writes.Shards && of.table && writes.Shard == Values, jobdir.ShardName(jobdir.TablePart, i), Values); w != nil {
-		w.chunk.SetCoded()
-	}
-	if add(writes.States, statesName(i), States); err != nil {
-		return nil, s.Finish(err)
 	}
 	return s, nil
 }

@@ -23,13 +23,6 @@ func NewPartWriter(out io.WriteCloser, g game.Game, tier int, kind Kind) *PartWr
 	return &PartWriter{PackWriter: jobdir.NewPackWriter(out, g, kind, nil), tier: tier, kind: kind}
 }
 
-// newTableWriter returns a writer of a file of the table for a tier, whose cells are coded.
-func newTableWriter(out io.WriteCloser, g game.Game, tier int) *PartWriter {
-	w := NewPartWriter(out, g, tier, Values)
-	w.chunk.SetCoded()
-	return w
-}
-
 // Append writes rows, which must come after all rows written before.
 func (w *PartWriter) Append(rows []Row) error {
 	for len(rows) > 0 {

@@ -192,5 +192,5 @@ func (j *Job) Create(name string) (io.WriteCloser, error) {
 }
 
 // CodeMemory is about how much of --memory, in bytes, the driver's executable uses, which Go's
-// collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
+// collector does not count.
 const CodeMemory = 14 << 20

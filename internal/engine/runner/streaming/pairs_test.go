@@ -52,7 +52,7 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 	add := func(side string, n step.Counters) { n.Each(func(name string, v int64) { counted[side+name] += v }) }
 	memory := []int{1, 40 * layers.RowMemory, 0}
 	o := step.Options{Source: job.Name, FS: job.FS, Tier: job.Tier, Pass: job.Pass, Edges: job.Edges, Runs: job.Runs, Absorb: job.Absorb,
-		Combine: true, Memory: memory[r.random.IntN(len(memory))], Reducers: len(p.keys) + 1,
+		Combine: true, Memory: memory[r.random.IntN(len(memory))], Packed: true,
 		Create: func(name string) (io.WriteCloser, error) { return job.FS.Create(path.Join(job.Output, name)) }}
 	if layers.WritesOf(job.Step, job.Method.Game(), job.Tier).Shards {
 		o.Edges = nil // they are the input of the maps
@@ -64,7 +64,7 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		key    uint64
 		packed []byte
 	}
-	shuffled := make([][]pair, o.Reducers)
+	shuffled := make([][]pair, len(p.keys)+1)
 	for _, splits := range p.input {
 		var out bytes.Buffer
 		n, err := job.Method.Map(job.Step, strings.NewReader(step.SplitsLine(splits)), &out, o)

@@ -47,10 +47,7 @@ func (x *passIndex) reads(name string) bool {
 // readIndex reads the index in the directory of a pass.
 func (r *run) readIndex(pass string) (index passIndex, err error) {
 	name := r.data.Dir(path.Join(pass, store.IndexFile))
-	text, err := store.ReadFile(r.data.FS, name)
-	if err == nil {
-		err = store.UnmarshalSummed(name, text, &index)
-	}
+	err = store.ReadSummed(r.data.FS, name, &index)
 	if err == nil && index.Game != r.data.Game {
 		err = store.OtherGame(name, r.data.Game, index.Game)
 	}

@@ -56,7 +56,7 @@ type Data struct {
 	isArtifact func(name string) bool
 
 	lock  io.Closer
-	syncs *syncer // the same as FS
+	fence *fence // the same as FS
 }
 
 // A Mode selects what Create does with a directory that contains a run.
@@ -75,8 +75,8 @@ const (
 // nil, to end what a cluster may still do for it. If end fails, Create deletes no more, and returns its error. isArtifact
 // reports whether runs use a name in the data directory, apart from the manifest and the names that begin with "_".
 func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, end func(attempt string) error) (_ *Data, err error) {
-	syncs := &syncer{fence: fence{FS: fsys}}
-	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs}
+	f := &fence{FS: fsys}
+	d := &Data{FS: f, Path: path, Game: game, isArtifact: isArtifact, fence: f}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (d *Data) takeOver() error {
 	if err := d.FS.MkdirAll(own); err != nil {
 		return err
 	}
-	d.syncs.own = own
+	d.fence.own = own
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
@@ -237,14 +237,14 @@ func (d *Data) Close() error {
 	}
 	lock := d.lock
 	d.lock = nil
-	if d.syncs.own != "" {
-		_ = d.clearOwn(d.syncs.own) // the next driver deletes what remains
+	if d.fence.own != "" {
+		_ = d.clearOwn(d.fence.own) // the next driver deletes what remains
 	}
 	return lock.Close()
 }
 
 // CheckOwner returns ErrTakenOver once another driver has taken over the data directory.
-func (d *Data) CheckOwner() error { return d.syncs.check() }
+func (d *Data) CheckOwner() error { return d.fence.check() }
 
 // Cause returns ErrTakenOver in place of an error if another driver has taken over: err may only be a
 // consequence, because that driver has deleted a file that was about to be read or was being written.
@@ -340,7 +340,7 @@ func (d *Data) place(attempt, dir string) (removed string, err error) {
 	if _, missing := d.FS.Stat(attempt); missing != nil { // the call has failed, although it was performed
 		return "", err
 	}
-	removed, failed := d.syncs.takeAway(dir)
+	removed, failed := d.fence.takeAway(dir)
 	if removed == "" {
 		return "", cmp.Or(failed, err)
 	}
@@ -385,8 +385,8 @@ func replace(fsys FS, name string, text []byte, sync func(name string) error) er
 	}
 	if err == nil {
 		rename := fsys.Rename
-		if owned, ok := fsys.(replacer); ok {
-			rename = owned.replace
+		if f, ok := fsys.(*fence); ok {
+			rename = f.replace
 		}
 		err = rename(temporary, name)
 	}

@@ -55,7 +55,7 @@ func (d *Data) RemoveAttempt(attempt string) error {
 // interrupted deletion cannot be mistaken for something complete. Files in the directory that
 // are not treereduce's stay there.
 func (d *Data) Remove(name string) error {
-	removed, err := d.syncs.takeAway(d.Dir(name))
+	removed, err := d.fence.takeAway(d.Dir(name))
 	if err != nil || removed == "" {
 		return err
 	}

@@ -157,10 +157,10 @@ type Stats struct {
 	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs only
 }
 
-// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. If
-// every record has a value, Finished and Positions are not set.
-func (s *Stats) Count(j *Job, of func(side, name string) int64) {
-	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
+// Count sets the counts from the counters of all reducers, by name. If every record has a value, Finished and Positions are
+// not set.
+func (s *Stats) Count(j *Job, reduced map[string]int64) {
+	s.Counts = step.Named(reduced).Counts
 	if step.Valued(j.Step, j.Method.Game(), j.Tier) {
 		s.Finished, s.Positions = 0, 0
 	}

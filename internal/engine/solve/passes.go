@@ -192,7 +192,8 @@ func (n *node) progress(name string) (before, of float64) {
 	case !n.loops:
 		return 0, 1
 	case n.forward:
-		return 1 - math.Pow(0.9, float64(len(n.dirs))), 0
+		rest := math.Pow(0.9, float64(len(n.dirs)))
+		return 1 - rest, 0.1 * rest
 	case len(n.dirs) == 0: // begin
 		return 0, 0.25
 	case name == step.Values:

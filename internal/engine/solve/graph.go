@@ -371,7 +371,7 @@ func (r *run) commitTier(ctx context.Context, n *node, job *runner.Job, stats ru
 	if err != nil {
 		return err
 	}
-	if err := r.commit(job, stats.Records); err != nil {
+	if err := r.commit(job, stats.Records, nil); err != nil {
 		return err
 	}
 	r.size += size

@@ -418,7 +418,7 @@ func (r *run) end(ctx context.Context) error {
 	if err == nil && wanted {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
 		r.setFinal(job)
-		err = r.execute(ctx, job, nil, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
+		err = r.execute(ctx, job, nil, func(stats runner.Stats) error { return r.commit(job, stats.Records, nil) })
 		if errors.Is(err, system.ErrDiskFull) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
 		}

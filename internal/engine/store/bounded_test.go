@@ -16,7 +16,7 @@ func TestBounded(t *testing.T) {
 	data := create(t, t.TempDir(), store.Fresh, nil)
 	dir := attempt(t, data, "final")
 	write(t, dir, "good")
-	must.OK(t, data.Commit(dir, "final", good))
+	must.OK(t, data.Commit(dir, sealOf("final", good)))
 	for name, read := range map[string]func() error{
 		store.ManifestFile: func() error { _, err := store.ReadManifest(data.FS, data.Path); return err },
 		store.JournalFile:  func() error { _, err := store.ReadFile(data.FS, data.Dir(store.JournalFile)); return err },

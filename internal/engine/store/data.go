@@ -35,8 +35,6 @@ const (
 	SentPrefix = "to-"
 	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
-	// IndexFile is the index in the directory of a pass; see package solve.
-	IndexFile = "_index"
 	// SeedFile is the input of the first job: a file with one line of any content.
 	SeedFile = "temp"
 )
@@ -305,18 +303,17 @@ func (d *Data) attemptOf(entry string) string {
 	return d.Dir(entry)
 }
 
-// Commit turns an attempt into the directory name, atomically: it seals the attempt with the
-// given files, then renames it. An older directory of that name is deleted, and so is the attempt's PlanDir.
+// Commit turns an attempt into the directory that the seal names, atomically: it writes the seal, then renames the attempt.
+// An older directory of that name is deleted, and so is the attempt's PlanDir.
 // After a call of EnableSync, the result is durable.
-func (d *Data) Commit(attempt, name string, files []SealedFile) error {
+func (d *Data) Commit(attempt string, seal *Seal) error {
 	if err := d.CheckOwner(); err != nil { // a write would make an attempt again that another driver has deleted
 		return err
 	}
-	seal := Seal{Game: d.Game, Job: name, Files: files}
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	removed, err := d.place(attempt, d.Dir(name))
+	removed, err := d.place(attempt, d.Dir(seal.Job))
 	if err != nil {
 		return err
 	}

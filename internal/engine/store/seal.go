@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -23,6 +24,8 @@ type Seal struct {
 	// lists the stages that their messages were for.
 	Deleted   []string `json:"deleted,omitempty"`
 	Receivers []int    `json:"receivers,omitempty"`
+	// Passes says what the pass and those before it have done, see package solve.
+	Passes json.RawMessage `json:"passes,omitempty"`
 }
 
 // A SealedFile is the entry of a file in a seal.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/treereduce/treereduce/game"
@@ -20,12 +18,13 @@ import (
 	"github.com/treereduce/treereduce/internal/engine/solve"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
+	"github.com/treereduce/treereduce/internal/system"
 	"github.com/treereduce/treereduce/internal/testing/must"
 	solvedtest "github.com/treereduce/treereduce/internal/testing/solved"
 	"github.com/treereduce/treereduce/table"
 )
 
-// A forger writes something else in place of a job's parts.
+// A forger does something else in place of a job.
 type forger struct {
 	inline.Runner
 	at    string
@@ -64,25 +63,10 @@ func TestOpenPositions(t *testing.T) {
 	}
 }
 
-// A fullDisk is a file system on which nothing can be created while it is full.
-type fullDisk struct {
-	store.Local
-	full atomic.Bool
-}
-
-var errFull = errors.New("no space left")
-
-func (d *fullDisk) Create(name string) (io.WriteCloser, error) {
-	if d.full.Load() {
-		return nil, fmt.Errorf("%s: %w", name, errFull)
-	}
-	return d.Local.Create(name)
-}
-
 // TestFullOnce fills the disk during a job, so that the seal of the table's tiers cannot be
 // written either. The error must be one line: that of the job.
 func TestFullOnce(t *testing.T) {
-	disk, o := new(fullDisk), options()
+	disk, o := new(fillable), options()
 	o.Runner = &forger{at: "data_second2", forge: func(job *runner.Job) (runner.Stats, error) {
 		disk.full.Store(true)
 		_, err := job.FS.Create(filepath.Join(job.Output, jobdir.PartName(0)))
@@ -92,7 +76,7 @@ func TestFullOnce(t *testing.T) {
 	data := must.Get(store.Create(disk, t.TempDir(), g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
 	_, err := solve.Run(context.Background(), data, g, o)
-	if !errors.Is(err, errFull) || strings.Contains(err.Error(), "\n") {
+	if !errors.Is(err, system.ErrDiskFull) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -184,40 +168,28 @@ func TestNoStart(t *testing.T) {
 	}
 }
 
-// again loses the result of a job as often as it says: the job has written its output.
-type again struct {
-	inline.Runner
-	at    string
-	times int
-	ran   int
-}
-
-func (a *again) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	stats, err := a.Runner.Run(ctx, job)
-	if err == nil && job.Name == a.at {
-		if a.ran++; a.ran <= a.times {
-			return runner.Stats{}, fmt.Errorf("%w: its client is lost", runner.ErrAgain)
-		}
-	}
-	return stats, err
-}
-
 // TestAgain checks that a job whose result is lost runs once more, and that a second loss ends the run.
 func TestAgain(t *testing.T) {
 	g := solvedtest.Game(t, "connectn width=3 height=3 connect=3")
 	for times, want := range []string{"", "", "data_second4: the job runs again: its client is lost"} {
-		r, retried := &again{at: "data_second4", times: times}, 0
-		o := options()
-		o.Runner = r
+		const at = "data_second4"
+		ran, retried, o := 0, 0, options()
+		o.Runner = &forger{at: at, forge: func(job *runner.Job) (runner.Stats, error) {
+			stats, err := new(inline.Runner).Run(t.Context(), job)
+			if ran++; ran <= times {
+				err = fmt.Errorf("%w: its client is lost", runner.ErrAgain)
+			}
+			return stats, err
+		}}
 		o.Report = func(e solve.Event) {
-			if e.Done && e.Job == r.at {
+			if e.Done && e.Job == at {
 				retried = int(e.Retries)
 			}
 		}
 		dir := t.TempDir()
 		_, err := solveInto(t, dir, g, o, store.Fresh)
-		if want == "" && (err != nil || r.ran != times+1 || retried != times) || want != "" && (err == nil || err.Error() != want || r.ran != 2) {
-			t.Errorf("lost %d times: it ran %d times, with %d retries: %v", times, r.ran, retried, err)
+		if want == "" && (err != nil || ran != times+1 || retried != times) || want != "" && (err == nil || err.Error() != want || ran != 2) {
+			t.Errorf("lost %d times: it ran %d times, with %d retries: %v", times, ran, retried, err)
 		}
 		if want == "" {
 			if n, err := verify(dir, g); err != nil || n != 694 {

@@ -28,10 +28,9 @@ type Job struct {
 	// Pass is, for layers, the number of the pass over the tier, see step.Stage.
 	Pass int
 
-	// Input is what the map reads. For init it is a file with one line of any
-	// content, for possible the directory of the predecessors, for solve that of the solved
+	// Input is what the map reads: for possible the directory of the predecessors, for solve that of the solved
 	// successors, and for the final step the table, or the directories or files of consecutive
-	// tiers, see InputTier. With layers, only init and final have an Input: other jobs read the
+	// tiers, see InputTier. Init has none. With layers, only final has an Input: other jobs read the
 	// messages in Inbox.
 	Input []string
 	// Predecessors is, for solve with blocks, the directory of the positions of Tier, which are the

@@ -126,7 +126,7 @@ var jobName = regexp.MustCompile(`^(create|(data_first|data_second|mark|solve|ti
 // IsRunArtifact reports whether a name in a data directory is one that runs use there, apart
 // from the manifest and the names that begin with "_".
 func IsRunArtifact(name string) bool {
-	return jobName.MatchString(name) || slices.Contains([]string{table.Dir, FinalDir, store.JournalFile, store.SeedFile}, name)
+	return jobName.MatchString(name) || slices.Contains([]string{table.Dir, FinalDir, store.JournalFile}, name)
 }
 
 // A dir is a complete directory of a job.

@@ -35,8 +35,6 @@ const (
 	SentPrefix = "to-"
 	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
-	// SeedFile is the input of the first job: a file with one line of any content.
-	SeedFile = "temp"
 )
 
 // ErrBegun is returned by Create when the directory already contains a run of the same game.

@@ -69,7 +69,7 @@ func (d *Data) sweep(removed string) error {
 	if len(name) > 1+tryDigits {
 		name = name[:len(name)-1-tryDigits]
 	}
-	if d.isArtifact(name) && name != JournalFile && name != SeedFile {
+	if d.isArtifact(name) && name != JournalFile {
 		entries, err := d.FS.ReadDir(removed)
 		if err != nil && !Damaged(err) {
 			return err

@@ -391,7 +391,7 @@ func (r *run) prune(now *node) error {
 	}
 	for _, n := range nodes {
 		read := n.reader > now.number || now.runs || r.UntilTier >= 0
-		if n.forward && n.reader <= now.number && !read {
+		if n.forward && !read {
 			if n.reader == now.number { // otherwise it has been deleted
 				if err := r.removeNode(n); err != nil {
 					return err

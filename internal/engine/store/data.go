@@ -110,7 +110,7 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 // takeOver creates the directory by which this driver owns the data directory (see fence), and
 // deletes those of earlier drivers, including anything that they were about to delete.
 func (d *Data) takeOver() error {
-	own := d.unique(driverPrefix, "")
+	own := d.Dir(tried(driverPrefix, ""))
 	if err := d.FS.MkdirAll(own); err != nil {
 		return err
 	}
@@ -276,17 +276,12 @@ func (d *Data) Attempt(name string) (dir string, err error) {
 	if err := d.CheckOwner(); err != nil {
 		return "", err
 	}
-	dir = d.unique(attemptPrefix, name)
+	dir = d.Dir(tried(attemptPrefix, name))
 	return dir, d.FS.MkdirAll(dir)
 }
 
 // PlanDir returns the directory for a plan of an attempt. It is next to that of the attempt, and belongs to it.
 func PlanDir(attempt string) string { return attempt + ".plan" }
-
-// unique returns a path that is not used for anything else.
-func (d *Data) unique(prefix, name string) string {
-	return d.Dir(tried(prefix, name))
-}
 
 // tried returns a name that is not used for anything else: it ends with a random number.
 func tried(prefix, name string) string {

@@ -117,7 +117,7 @@ type (
 	// environment (Environment), and the reducer of a line (Partition), and gives it their output (WriteShard).
 	Job = runner.Job
 	// Stats are the statistics of a finished job. A runner must return them: Stats.Count sets them from
-	// the counters of the tasks. The run fails if Records is not the number of records in the parts.
+	// the counters of the reducers. The run fails if Records is not the number of records in the parts.
 	Stats = runner.Stats
 	// Progress is how far a job has come, for Job.Report.
 	Progress = runner.Progress

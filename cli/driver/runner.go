@@ -151,11 +151,11 @@ func (p *pipeOptions) prepare(s *Start) (JobRunner, error) {
 		return nil, fmt.Errorf("%w with %s", err, numfmt.Count(o.Reducers, "reducer"))
 	}
 	s.Own = pipe.Divide(m, s.Memory, o.Reducers).Driver
-	theirs := &pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}
-	if !p.compare {
-		return theirs, nil
+	jobs := pipe.Runner{Bin: s.Bin, Memory: s.Memory, Programs: p.programs}
+	if p.compare {
+		return &trial.Runner{Runner: jobs}, nil
 	}
-	return &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: s.Bin, Memory: s.Memory}, FS: s.FS}, nil
+	return &jobs, nil
 }
 
 // hereAlone rejects a name in HDFS, because the reducers of pipe cannot write there, and Windows.

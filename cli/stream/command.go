@@ -210,6 +210,7 @@ func options(c *cli.Context, m runner.Method) (o step.Options, err error) {
 		Combine: c.Bool("combine"),
 		Memory:  c.Int("memory"),
 		Part:    c.Int("part"),
+		Packed:  os.Getenv(command.Environment("packed")[0]) != "",
 	}
 	if o.Turn != "" && o.Turn != "X" && o.Turn != "O" {
 		return o, command.Usagef("--turn %q: expected X or O", o.Turn)
@@ -222,14 +223,14 @@ func options(c *cli.Context, m runner.Method) (o step.Options, err error) {
 	default:
 		return o, command.Usagef("--last-round %q: expected true or false", text)
 	}
-	if text := os.Getenv(command.Environment("reducers")[0]); text != "" {
-		if o.Reducers, err = strconv.Atoi(text); err != nil || o.Reducers < 1 {
-			return o, fmt.Errorf("property treereduce.reducers: expected a number of 1 or more, found %q", text)
+	if o.Packed {
+		if o.Reducers, err = strconv.Atoi(os.Getenv("mapreduce_job_reduces")); err != nil {
+			return o, fmt.Errorf("mapreduce_job_reduces: %w", err)
 		}
 	}
 	if m.Sends() {
 		err = layerOptions(c, m.Game(), &o)
-	} else if o.Packed() {
+	} else if o.Packed {
 		o.Tier, err = tier(c, m.Game())
 	}
 	return o, err

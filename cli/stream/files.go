@@ -74,28 +74,21 @@ func closeFiles(place *filesys.Place, n *step.Counters) {
 	place.Close()
 }
 
-// taskPlace returns the file system of this task's files: the HDFS of its job, or this machine
-// if the task does not run on a cluster.
-func taskPlace() (*filesys.Place, error) {
+// filesAt returns a directory that Hadoop or a user names. In a task of a cluster it is in the HDFS of its job. Elsewhere a
+// name with hdfs:// selects its own HDFS, and any other is on this machine.
+func filesAt(dir string) (place *filesys.Place, err error) {
 	nodes := os.Getenv(command.Environment("name-nodes")[0])
-	if nodes == "" {
-		return &filesys.Place{FS: store.Local{}}, nil
-	}
-	dfs, err := hadoop.DialTask(os.Getenv(command.Environment("file-system")[0]), nodes)
-	if err != nil {
-		return nil, err
-	}
-	return &filesys.Place{FS: dfs, HDFS: dfs}, nil
-}
-
-// filesAt returns a directory that Hadoop or a user names. It is in the file system of
-// taskPlace; if no driver has set one, a name with hdfs:// selects its own HDFS.
-func filesAt(dir string) (*filesys.Place, error) {
-	if os.Getenv(command.Environment("name-nodes")[0]) == "" && strings.HasPrefix(dir, hadoop.Scheme) {
+	if nodes == "" && strings.HasPrefix(dir, hadoop.Scheme) {
 		return filesys.Open(dir)
 	}
-	place, err := taskPlace()
-	if err == nil && dir != "" {
+	place = &filesys.Place{FS: store.Local{}}
+	if nodes != "" {
+		if place.HDFS, err = hadoop.DialTask(os.Getenv(command.Environment("file-system")[0]), nodes); err != nil {
+			return nil, err
+		}
+		place.FS = place.HDFS
+	}
+	if dir != "" {
 		place.Path, err = pathOf(dir)
 	}
 	return place, err

@@ -16,7 +16,7 @@ import (
 
 // blocks runs one side of a step of a game that is solved by blocks.
 func (t *task) blocks() (n step.Counters, err error) {
-	if t.o.Packed() {
+	if t.o.Packed {
 		t.o.Predecessors = os.Getenv(command.Environment("predecessors")[0])
 		files, err := t.openFiles("the part")
 		if err != nil {
@@ -33,7 +33,7 @@ func (t *task) blocks() (n step.Counters, err error) {
 // are files; its output is its shard, which is a file, too, if records are packed.
 func (t *task) layers(g game.Game) (n step.Counters, err error) {
 	writes := t.work.reduces && t.name != step.Final
-	if writes || t.o.Packed() {
+	if writes || t.o.Packed {
 		if writes {
 			err = t.checkReduce(g)
 		}
@@ -48,7 +48,7 @@ func (t *task) layers(g game.Game) (n step.Counters, err error) {
 			return n, err
 		}
 		defer closeFiles(files, &n)
-		t.o.ByHand = !t.o.Packed() && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
+		t.o.ByHand = !t.o.Packed && os.Getenv(command.Environment(step.DriverProperty)[0]) == ""
 	}
 	return t.work.do(t.method, t.name, t.in, t.out, t.o)
 }

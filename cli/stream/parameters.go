@@ -16,7 +16,7 @@ import (
 
 // jobProperties are the properties that the driver writes to a job's configuration and that are
 // not flags of a step.
-var jobProperties = []string{step.BuildProperty, step.DriverProperty, "data", "predecessors", "reducers", "file-system", "name-nodes", command.RulesProperty, command.FilesProperty}
+var jobProperties = []string{step.BuildProperty, step.DriverProperty, "data", "packed", "predecessors", "file-system", "name-nodes", command.RulesProperty, command.FilesProperty}
 
 // checkParameters checks that every parameter of a game is given: a step with another board
 // than its neighbours would silently compute other positions. For the same reason, an

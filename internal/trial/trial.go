@@ -25,12 +25,8 @@ import (
 	"github.com/treereduce/treereduce/internal/notation"
 )
 
-// A Runner runs jobs with the programs of a user.
-type Runner struct {
-	Theirs *pipe.Runner
-	Ours   *pipe.Runner // the same runner without these programs
-	FS     store.FS
-}
+// A Runner runs jobs with the programs of a user, those of the pipe runner.
+type Runner struct{ pipe.Runner }
 
 // A WrongLine is the error that describes the first wrong line.
 type WrongLine struct {
@@ -59,15 +55,17 @@ func quoted(line string) string {
 
 // Run runs a job. If programs of the command line take part in it, Run runs it a second time with ours. The error is a
 // *WrongLine if the outputs differ.
-func (c *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
-	stats, failed := c.Theirs.Run(ctx, job)
-	_, maps := c.Theirs.Programs[job.Step+"_map"]
-	_, reduces := c.Theirs.Programs[job.Step+"_reduce"]
+func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
+	stats, failed := r.Runner.Run(ctx, job)
+	_, maps := r.Programs[job.Step+"_map"]
+	_, reduces := r.Programs[job.Step+"_reduce"]
 	if !maps && !reduces || ctx.Err() != nil {
 		return stats, failed
 	}
 	defer func() { err = errors.Join(err, removeLines(job)) }()
-	t := &trial{c, job}
+	ours := r.Runner
+	ours.Programs = nil
+	t := &trial{job, &r.Runner, &ours}
 	w := &WrongLine{Program: job.Step + "_map"}
 	if failed == nil {
 		if w.Expected, w.Found, err = t.differ(ctx); err != nil || w.Expected == w.Found {
@@ -105,8 +103,8 @@ func mapped(ctx context.Context, by *pipe.Runner, job *runner.Job, lines []byte)
 
 // A trial is a job that failed, or whose output differs from ours.
 type trial struct {
-	*Runner
 	*runner.Job
+	theirs, ours *pipe.Runner
 }
 
 // differ runs the job with our programs, and finds the first line in which the text files of its output differ from those of
@@ -114,12 +112,12 @@ type trial struct {
 // equal if nothing differs.
 func (t *trial) differ(ctx context.Context) (expected, found string, err error) {
 	job := *t.Job
-	job.Output, job.FS, job.Progress = t.Output+".ours", t.Runner.FS, nil
+	job.Output, job.Progress = t.Output+".ours", nil
 	defer func() { err = errors.Join(err, job.FS.RemoveAll(job.Output)) }()
 	if err := job.FS.MkdirAll(job.Output); err != nil {
 		return "", "", err
 	}
-	if _, err := t.Ours.Run(ctx, &job); err != nil {
+	if _, err := t.ours.Run(ctx, &job); err != nil {
 		return "", "", err
 	}
 	if err := errors.Join(withLines(&job), withLines(t.Job)); err != nil {
@@ -162,7 +160,7 @@ func (t *trial) messages(ctx context.Context, line string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	printed, err := mapped(ctx, t.Theirs, t.Job, joined(all))
+	printed, err := mapped(ctx, t.theirs, t.Job, joined(all))
 	messages, same := slices.Sorted(trimmed(printed)), sameKey(t.Method.Game(), line)
 	return slices.DeleteFunc(messages, func(message string) bool { return !same(message) }), err
 }
@@ -170,7 +168,7 @@ func (t *trial) messages(ctx context.Context, line string) ([]string, error) {
 // lines returns the lines that the mappers of the job read.
 func (t *trial) lines(ctx context.Context) ([]string, error) {
 	var input bytes.Buffer
-	err := t.Ours.MapInput(ctx, t.Job, &input)
+	err := t.ours.MapInput(ctx, t.Job, &input)
 	return slices.Collect(trimmed(input.Bytes())), err
 }
 
@@ -189,7 +187,7 @@ func (t *trial) wrongMap(ctx context.Context) (*WrongLine, error) {
 		return set, err
 	}
 	var sets [2]map[string]bool
-	by := [2]*pipe.Runner{t.Ours, t.Theirs}
+	by := [2]*pipe.Runner{t.ours, t.theirs}
 	for i, r := range by {
 		if sets[i], err = printed(r, all); err != nil {
 			return nil, err
@@ -276,7 +274,7 @@ func sameKey(g game.Game, line string) func(other string) bool {
 func (t *trial) differIn(ours, theirs string) (expected, found string, err error) {
 	var readers [2]*bufio.Reader
 	for i, name := range []string{ours, theirs} {
-		f, err := t.Runner.FS.Open(name)
+		f, err := t.FS.Open(name)
 		if errors.Is(err, fs.ErrNotExist) && i == 1 {
 			readers[i] = bufio.NewReader(strings.NewReader(""))
 			continue

@@ -47,7 +47,7 @@ func TestRun(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			theirs := &pipe.Runner{Bin: bin, Programs: make(map[string]string)}
+			theirs := pipe.Runner{Bin: bin, Programs: make(map[string]string)}
 			for name, filter := range map[string]string{"possible_map": test.maps, "possible_reduce": test.reduces} {
 				if filter != "" {
 					theirs.Programs[name] = filepath.Join(bin, name) + " | " + filter
@@ -56,7 +56,7 @@ func TestRun(t *testing.T) {
 			dir := t.TempDir()
 			out := filepath.Join(dir, "data_first2")
 			must.OK(t, os.Mkdir(out, 0o777))
-			r := &trial.Runner{Theirs: theirs, Ours: &pipe.Runner{Bin: bin}, FS: store.Local{}}
+			r := &trial.Runner{Runner: theirs}
 			_, err := r.Run(t.Context(), &runner.Job{Name: "data_first2", Step: step.Possible, FS: store.Local{}, Method: method.Of(g),
 				Tier: 2, Input: []string{input}, Output: out, Reducers: 1})
 			var got *trial.WrongLine

@@ -133,10 +133,10 @@ func (c *Copy) lock() bool {
 
 func (c *Copy) unlock() { <-c.reading }
 
-// belongs reports whether a name in a data directory belongs in a copy. Attempts, names that are being deleted, locks, the
-// seed of a job and the user's files do not.
+// belongs reports whether a name in a data directory belongs in a copy. Attempts, names that are being deleted, locks and the
+// user's files do not.
 func belongs(name string) bool {
-	return name == store.ManifestFile || solve.IsRunArtifact(name) && name != store.SeedFile
+	return name == store.ManifestFile || solve.IsRunArtifact(name)
 }
 
 // top returns the first element of a path.

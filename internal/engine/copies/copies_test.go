@@ -307,7 +307,7 @@ func TestMadeAgain(t *testing.T) {
 func TestBelongs(t *testing.T) {
 	for name, want := range map[string]bool{
 		"table": true, "table/tier-0": true, "table/" + store.Success: true, store.JournalFile: true, store.ManifestFile: true, "data_first1": true,
-		"_attempt-table-1": false, "_attempt-table-1/tier-0": false, "_lock": false, store.SeedFile: false, "notes": false, "../d2/table": false, "": false,
+		"_attempt-table-1": false, "_attempt-table-1/tier-0": false, "_lock": false, "notes": false, "../d2/table": false, "": false,
 	} {
 		c := &Copy{data: dataDir, reading: make(chan struct{}, 1), ctx: t.Context()}
 		must.OK(t, c.whileIdle(path.Join(dataDir, name), func() error {

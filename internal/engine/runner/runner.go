@@ -28,10 +28,9 @@ type Job struct {
 	// Pass is, for layers, the number of the pass over the tier, see step.Stage.
 	Pass int
 
-	// Input is what the map reads. For init it is a file with one line of any
-	// content, for possible the directory of the predecessors, for solve that of the solved
+	// Input is what the map reads: for possible the directory of the predecessors, for solve that of the solved
 	// successors, and for the final step the table, or the directories or files of consecutive
-	// tiers, see InputTier. With layers, only init and final have an Input: other jobs read the
+	// tiers, see InputTier. Init has none. With layers, only final has an Input: other jobs read the
 	// messages in Inbox.
 	Input []string
 	// Predecessors is, for solve with blocks, the directory of the positions of Tier, which are the
@@ -157,10 +156,10 @@ type Stats struct {
 	Programs    float64 `json:"programs_cpu,omitempty"`  // seconds, of the map and reduce programs only
 }
 
-// Count sets the counts from the counters of the tasks, by side, map or reduce, and name. If
-// every record has a value, Finished and Positions are not set.
-func (s *Stats) Count(j *Job, of func(side, name string) int64) {
-	s.Counts = step.Named(func(name string) int64 { return of("reduce", name) }).Counts
+// Count sets the counts from the counters of all reducers, by name. If every record has a value, Finished and Positions are
+// not set.
+func (s *Stats) Count(j *Job, reduced map[string]int64) {
+	s.Counts = step.Named(reduced).Counts
 	if step.Valued(j.Step, j.Method.Game(), j.Tier) {
 		s.Finished, s.Positions = 0, 0
 	}
@@ -192,5 +191,5 @@ func (j *Job) Create(name string) (io.WriteCloser, error) {
 }
 
 // CodeMemory is about how much of --memory, in bytes, the driver's executable uses, which Go's
-// collector does not count. It is not a reason to refuse a job, as the system can reclaim it.
+// collector does not count.
 const CodeMemory = 14 << 20

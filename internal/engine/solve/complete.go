@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,8 +58,8 @@ func (r *run) warnRerun(name string) {
 const syncAfter = time.Second
 
 // commit seals and commits the directory of a job that has run. Its parts must have the given
-// number of records.
-func (r *run) commit(job *runner.Job, records int64) error {
+// number of records. passes is the index of a pass, to which commit adds its states; of other jobs nil.
+func (r *run) commit(job *runner.Job, records int64, passes *passIndex) error {
 	if job.Step == step.Final {
 		if err := jobdir.NameFinal(job.FS, job.Output); err != nil {
 			return err
@@ -80,7 +81,13 @@ func (r *run) commit(job *runner.Job, records int64) error {
 	if n := seal.Records(); n != uint64(records) && !(job.OnlyTable() && n == 0) {
 		return &store.DamageError{Name: job.Output, Reason: fmt.Sprintf("%s made, but %s there", numfmt.Count(records, "record"), numfmt.Count(n, "record"))}
 	}
-	if err := r.data.Commit(job.Output, job.Name, files); err != nil {
+	if passes != nil {
+		passes.Runs = append(passes.Runs, stateRun{job.Name, statesIn(seal)})
+		if seal.Passes, err = json.Marshal(passes); err != nil {
+			return err
+		}
+	}
+	if err := r.data.Commit(job.Output, seal); err != nil {
 		return err
 	}
 	r.seals[job.Name] = seal

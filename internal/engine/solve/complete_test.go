@@ -24,7 +24,7 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// A forger writes something else in place of a job's parts.
+// A forger does something else in place of a job.
 type forger struct {
 	inline.Runner
 	at    string

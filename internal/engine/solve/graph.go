@@ -126,7 +126,7 @@ var jobName = regexp.MustCompile(`^(create|(data_first|data_second|mark|solve|ti
 // IsRunArtifact reports whether a name in a data directory is one that runs use there, apart
 // from the manifest and the names that begin with "_".
 func IsRunArtifact(name string) bool {
-	return jobName.MatchString(name) || slices.Contains([]string{table.Dir, FinalDir, store.JournalFile, store.SeedFile}, name)
+	return jobName.MatchString(name) || slices.Contains([]string{table.Dir, FinalDir, store.JournalFile}, name)
 }
 
 // A dir is a complete directory of a job.
@@ -371,7 +371,7 @@ func (r *run) commitTier(ctx context.Context, n *node, job *runner.Job, stats ru
 	if err != nil {
 		return err
 	}
-	if err := r.commit(job, stats.Records); err != nil {
+	if err := r.commit(job, stats.Records, nil); err != nil {
 		return err
 	}
 	r.size += size
@@ -391,7 +391,7 @@ func (r *run) prune(now *node) error {
 	}
 	for _, n := range nodes {
 		read := n.reader > now.number || now.runs || r.UntilTier >= 0
-		if n.forward && n.reader <= now.number && !read {
+		if n.forward && !read {
 			if n.reader == now.number { // otherwise it has been deleted
 				if err := r.removeNode(n); err != nil {
 					return err

@@ -61,12 +61,8 @@ type JobRecord struct {
 // ReadJournal reads the journal of a data directory.
 func ReadJournal(fsys store.FS, dir string) (*Journal, error) {
 	name := path.Join(dir, store.JournalFile)
-	text, err := store.ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
 	j := new(Journal)
-	if err := store.UnmarshalSummed(name, text, j); err != nil {
+	if err := store.ReadSummed(fsys, name, j); err != nil {
 		return nil, err
 	}
 	if m, err := store.ReadManifest(fsys, dir); err == nil && m.Game != j.Game {

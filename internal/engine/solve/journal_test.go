@@ -21,14 +21,6 @@ import (
 	"github.com/treereduce/treereduce/internal/testing/must"
 )
 
-// silent is a runner whose jobs report no progress, unless job does.
-type silent struct {
-	inline.Runner
-	job func(*runner.Job) (runner.Stats, error)
-}
-
-func (s *silent) Run(_ context.Context, job *runner.Job) (runner.Stats, error) { return s.job(job) }
-
 // TestHeartbeat runs a job that reports no progress for ten minutes. All the time, the journal
 // must show that the run is alive.
 func TestHeartbeat(t *testing.T) {
@@ -49,7 +41,7 @@ func TestHeartbeat(t *testing.T) {
 			}
 			return runner.Stats{}, context.DeadlineExceeded
 		}
-		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &silent{job: run}, Reducers: 1, UntilTier: -1}); err == nil {
+		if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &forger{at: "data_first0", forge: run}, Reducers: 1, UntilTier: -1}); err == nil {
 			t.Error("no error")
 		}
 		if j, err := solve.ReadJournal(data.FS, dir); err != nil || j.State != solve.Failed || time.Since(j.Begun) < 10*time.Minute {
@@ -88,8 +80,7 @@ func TestJournalFails(t *testing.T) {
 			defer data.Close()
 			var warned []time.Duration
 			begun := time.Now()
-			r := &silent{}
-			r.job = func(job *runner.Job) (runner.Stats, error) {
+			fill := func(job *runner.Job) (runner.Stats, error) {
 				for second := range 600 {
 					disk.full.Store(second >= 60 && second < 180 || second >= 300 && second < 310 || second >= 400 && second < 500)
 					if share {
@@ -106,7 +97,7 @@ func TestJournalFails(t *testing.T) {
 					}
 				}
 			}
-			if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: r, Reducers: 1, UntilTier: -1, Report: report}); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := solve.Run(t.Context(), data, g, solve.Options{Runner: &forger{at: "data_first0", forge: fill}, Reducers: 1, UntilTier: -1, Report: report}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Error(err)
 			}
 			if len(warned) != 2 || warned[0] < 80*time.Second || warned[0] > 2*time.Minute || warned[1] < 420*time.Second || warned[1] > 460*time.Second {
@@ -121,7 +112,7 @@ func TestJournalDiskFull(t *testing.T) {
 	g, dir, disk := rules(t, 2, 2, 2), t.TempDir(), new(fillable)
 	data := must.Get(store.Create(disk, dir, g.Spec(), store.Fresh, solve.IsRunArtifact, nil))(t)
 	defer data.Close()
-	r := &silent{job: func(job *runner.Job) (runner.Stats, error) {
+	r := &forger{at: "data_first0", forge: func(job *runner.Job) (runner.Stats, error) {
 		disk.takes.Store(&job.Output)
 		return runner.Stats{}, system.ErrDiskFull
 	}}
@@ -134,25 +125,23 @@ func TestJournalDiskFull(t *testing.T) {
 	}
 }
 
-// tracked is a runner whose jobs have a page.
-type tracked struct{ inline.Runner }
-
-func (r *tracked) Run(ctx context.Context, job *runner.Job) (runner.Stats, error) {
-	stats, err := r.Runner.Run(ctx, job)
-	job.Report(runner.Progress{Share: 1, Tracking: "http://cluster/" + job.Name})
-	return stats, err
-}
-
-// TestTracking checks that the journal records the page of each job.
+// TestTracking checks that the journal records the page of a job.
 func TestTracking(t *testing.T) {
-	dir, _ := solved(t, rules(t, 2, 2, 2), func(o *solve.Options) { o.Runner, o.Final = &tracked{}, solve.FinalNo })
-	j, err := solve.ReadJournal(store.Local{}, dir)
-	if err != nil || len(j.Jobs) < 2 {
-		t.Fatalf("%+v, %v", j, err)
-	}
-	for _, job := range j.Jobs {
-		if want := "http://cluster/" + job.Job; job.Tracking != want {
-			t.Errorf("%s: page %q, want %q", job.Job, job.Tracking, want)
+	const page = "http://cluster/data_first1"
+	dir, _ := solved(t, rules(t, 2, 2, 2), func(o *solve.Options) {
+		o.Runner = &forger{at: "data_first1", forge: func(job *runner.Job) (runner.Stats, error) {
+			stats, err := new(inline.Runner).Run(t.Context(), job)
+			job.Report(runner.Progress{Share: 1, Tracking: page})
+			return stats, err
+		}}
+	})
+	pages := ""
+	for _, job := range must.Get(solve.ReadJournal(store.Local{}, dir))(t).Jobs {
+		if job.Tracking != "" {
+			pages += job.Job + " " + job.Tracking
 		}
+	}
+	if want := "data_first1 " + page; pages != want {
+		t.Errorf("pages %q, want %q", pages, want)
 	}
 }

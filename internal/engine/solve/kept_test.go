@@ -19,14 +19,14 @@ import (
 	"github.com/treereduce/treereduce/table"
 )
 
-// all returns a checksum of every file of a data directory by path, except journal, lock and
-// seed.
+// all returns a checksum of every file of a data directory by path, except journal and
+// lock.
 func all(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	sums := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
 		switch {
-		case err != nil || e.IsDir() || e.Name() == store.JournalFile || e.Name() == "_lock" || e.Name() == "temp":
+		case err != nil || e.IsDir() || e.Name() == store.JournalFile || e.Name() == "_lock":
 			return err
 		}
 		text, err := os.ReadFile(name)

@@ -3,10 +3,10 @@ package solve
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -18,14 +18,13 @@ import (
 )
 
 // The passes over a tier with inner moves are data_firstN, data_firstN.1, …, forward, and data_secondN.0 (begin),
-// data_secondN.1, …, data_secondN.t1, …, retrograde, before data_secondN (values). The index in the directory of a pass
+// data_secondN.1, …, data_secondN.t1, …, retrograde, before data_secondN (values). The index in the seal of a pass
 // says what the passes up to it have done, and where the states of the positions are. As long as the tier is not solved, all
 // these directories stay; files that no later pass reads are dropped. So a damaged one is noticed, and the passes of the
 // tier run again, in its direction.
 
 // A passIndex is the index of a pass: what the passes up to it have done.
 type passIndex struct {
-	Game      string     `json:"game"`
 	First     int64      `json:"first"`     // positions that the first pass reached; backward, all positions of the tier
 	Positions int64      `json:"positions"` // that the passes after it reached, or decided
 	Sent      int64      `json:"sent"`      // messages within the tier
@@ -42,19 +41,6 @@ type stateRun struct {
 // reads reports whether a later pass reads the states in a directory.
 func (x *passIndex) reads(name string) bool {
 	return slices.ContainsFunc(x.Runs, func(run stateRun) bool { return run.Dir == name })
-}
-
-// readIndex reads the index in the directory of a pass.
-func (r *run) readIndex(pass string) (index passIndex, err error) {
-	name := r.data.Dir(path.Join(pass, store.IndexFile))
-	text, err := store.ReadFile(r.data.FS, name)
-	if err == nil {
-		err = store.UnmarshalSummed(name, text, &index)
-	}
-	if err == nil && index.Game != r.data.Game {
-		err = store.OtherGame(name, r.data.Game, index.Game)
-	}
-	return index, err
 }
 
 // passName returns the name of the directory of a pass. The first one backward is begin.
@@ -144,33 +130,20 @@ func absorb(runs []int64, rows int64) (n int) {
 	return n
 }
 
-// commitPass writes the index of a pass, and commits its directory.
+// commitPass commits the directory of a pass, with its index.
 func (r *run) commitPass(ctx context.Context, n *node, job *runner.Job, stats runner.Stats) error {
-	next, absorbed := n.index, job.Absorb
-	if next.Game = r.data.Game; len(n.dirs) == 0 { // what begin absorbs is of the forward passes
+	next, absorbed, records := n.index, job.Absorb, stats.Records
+	if len(n.dirs) == 0 { // what begin absorbs is of the forward passes
 		next.First, absorbed = stats.Positions, 0
 	} else {
 		next.Positions += stats.Positions
 	}
+	if job.Step == step.Solve || job.Step == step.Ties { // these are states, and there are no parts
+		records = 0
+	}
 	next.Sent, next.Received = next.Sent+stats.Inner, next.Received+stats.Received
-	states, records := stats.Records, int64(0)
-	if job.Step != step.Solve && job.Step != step.Ties {
-		files, err := jobdir.SealAll(job.FS, job.Output)
-		if err != nil {
-			return err
-		}
-		states, records = statesIn(&store.Seal{Files: files}), stats.Records
-	}
-	stay := len(next.Runs) - absorbed
-	next.Runs = append(slices.Clone(next.Runs[:stay]), stateRun{job.Name, states})
-	text, err := store.MarshalSummed(next)
-	if err == nil {
-		err = store.WriteFile(job.FS, path.Join(job.Output, store.IndexFile), text)
-	}
-	if err == nil {
-		err = r.commit(job, records)
-	}
-	if err != nil {
+	next.Runs = slices.Clone(next.Runs[:len(next.Runs)-absorbed])
+	if err := r.commit(job, records, &next); err != nil {
 		return err
 	}
 	d, err := r.open(ctx, job.Name, job.Stage())
@@ -195,7 +168,8 @@ func (n *node) progress(name string) (before, of float64) {
 	case !n.loops:
 		return 0, 1
 	case n.forward:
-		return 1 - math.Pow(0.9, float64(len(n.dirs))), 0
+		rest := math.Pow(0.9, float64(len(n.dirs)))
+		return 1 - rest, 0.1 * rest
 	case len(n.dirs) == 0: // begin
 		return 0, 0.25
 	case name == step.Values:
@@ -233,7 +207,9 @@ func (r *run) lookPasses(ctx context.Context, n *node) error {
 	}
 	if err == nil && len(names) > 0 {
 		n.lacks = names[len(names)-1]
-		n.index, err = r.readIndex(n.lacks)
+		if failed := json.Unmarshal(n.dirs[len(n.dirs)-1].seal.Passes, &n.index); failed != nil {
+			err = &store.DamageError{Name: r.data.Dir(n.lacks), Reason: fmt.Sprintf("the index of its passes: %v", failed)}
+		}
 	}
 	if err == nil {
 		err = r.checkRuns(n)

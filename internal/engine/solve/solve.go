@@ -310,8 +310,7 @@ func (r *run) execute(ctx context.Context, job *runner.Job, n *node, finish func
 	return nil
 }
 
-// runJob runs a job: it provides the output directory, writes the seed file if the step reads
-// it, and reports progress.
+// runJob runs a job: it provides the output directory, and reports progress.
 func (r *run) runJob(ctx context.Context, job *runner.Job, n *node) (stats runner.Stats, err error) {
 	r.warnRerun(job.Name)
 	// No earlier: a run without a job writes no file that an earlier program cannot read.
@@ -324,12 +323,6 @@ func (r *run) runJob(ctx context.Context, job *runner.Job, n *node) (stats runne
 	job.Method, job.FS, job.Reducers, job.Combine = r.method, r.data.FS, r.Reducers, r.Combine
 	if job.Step != step.Final {
 		job.Stored = r.stored
-	}
-	if job.Step == step.Init {
-		job.Input = []string{r.data.Dir(store.SeedFile)}
-		if err := r.data.WriteFile(store.SeedFile, []byte("start\n")); err != nil {
-			return stats, err
-		}
 	}
 	r.jobAt = time.Now()
 	job.Progress = func(p runner.Progress) {
@@ -418,7 +411,7 @@ func (r *run) end(ctx context.Context) error {
 	if err == nil && wanted {
 		job := &runner.Job{Name: FinalDir, Step: step.Final}
 		r.setFinal(job)
-		err = r.execute(ctx, job, nil, func(stats runner.Stats) error { return r.commit(job, stats.Records) })
+		err = r.execute(ctx, job, nil, func(stats runner.Stats) error { return r.commit(job, stats.Records, nil) })
 		if errors.Is(err, system.ErrDiskFull) {
 			err = fmt.Errorf("%w: the table is complete; --resume --final no ends without this text", err)
 		}
@@ -466,5 +459,5 @@ func (r *run) clean() error {
 			err = errors.Join(err, r.remove(e.Name()))
 		}
 	}
-	return errors.Join(err, r.data.FS.RemoveAll(r.data.Dir(store.SeedFile)))
+	return err
 }

@@ -37,7 +37,8 @@ func (r *run) inTable(file string) string { return r.data.Dir(path.Join(table.Di
 // file of one is damaged, it becomes the seal of the tiers.
 func (r *run) resumeTable(ctx context.Context) error {
 	for _, name := range []string{store.Success, TiersSeal} {
-		seal, err := store.ReadSealFile(r.data.FS, r.inTable(name))
+		seal := new(store.Seal)
+		err := store.ReadSummed(r.data.FS, r.inTable(name), seal)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

@@ -64,8 +64,8 @@ func (n *Counters) Each(do func(name string, value int64)) {
 	})
 }
 
-// Named returns the counters with the values that of returns for their names.
-func Named(of func(name string) int64) (n Counters) {
-	n.each(func(name string, value *int64) { *value = of(name) })
+// Named returns the counters with these values, by name.
+func Named(values map[string]int64) (n Counters) {
+	n.each(func(name string, value *int64) { *value = values[name] })
 	return n
 }

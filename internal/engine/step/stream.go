@@ -45,16 +45,15 @@ type Options struct {
 	// messages as lines, too.
 	ByHand bool
 
-	// The following options are for packed records.
+	// Packed says that records are packed: a mapper reads splits, see Split, and writes pairs, and a reducer writes a packed
+	// file.
+	Packed bool
 
-	// Reducers is their requested number; see Borders for the actual one. If it is not 0, records are packed: a mapper
-	// reads splits, see Split, and writes pairs, and a reducer writes a packed file.
+	// The following options are for packed records of games solved by blocks.
+
 	Reducers     int
-	Predecessors string // blocks, Solve: the directory of the existing positions of Tier
+	Predecessors string // in Solve: the directory of the existing positions of Tier
 }
-
-// Packed reports whether records are packed.
-func (o *Options) Packed() bool { return o.Reducers > 0 }
 
 // flushSize is the number of bytes of output that are buffered before they are written.
 const flushSize = 64 << 10

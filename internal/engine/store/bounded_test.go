@@ -16,12 +16,12 @@ func TestBounded(t *testing.T) {
 	data := create(t, t.TempDir(), store.Fresh, nil)
 	dir := attempt(t, data, "final")
 	write(t, dir, "good")
-	must.OK(t, data.Commit(dir, "final", good))
+	must.OK(t, data.Commit(dir, sealOf("final", good)))
 	for name, read := range map[string]func() error{
 		store.ManifestFile: func() error { _, err := store.ReadManifest(data.FS, data.Path); return err },
 		store.JournalFile:  func() error { _, err := store.ReadFile(data.FS, data.Dir(store.JournalFile)); return err },
 		"final/_SUCCESS":   func() error { _, err := store.ReadSeal(data.FS, data.Dir("final")); return err },
-		"table/_tiers":     func() error { _, err := store.ReadSealFile(data.FS, data.Dir("table/_tiers")); return err },
+		"table/_tiers":     func() error { return store.ReadSummed(data.FS, data.Dir("table/_tiers"), new(store.Seal)) },
 	} {
 		at := data.Dir(name)
 		must.OK(t, os.MkdirAll(filepath.Dir(at), 0o777))

@@ -35,10 +35,6 @@ const (
 	SentPrefix = "to-"
 	// JournalFile is the journal, a record of the jobs of a run; see package solve.
 	JournalFile = "jobs.json"
-	// IndexFile is the index in the directory of a pass; see package solve.
-	IndexFile = "_index"
-	// SeedFile is the input of the first job: a file with one line of any content.
-	SeedFile = "temp"
 )
 
 // ErrBegun is returned by Create when the directory already contains a run of the same game.
@@ -56,7 +52,7 @@ type Data struct {
 	isArtifact func(name string) bool
 
 	lock  io.Closer
-	syncs *syncer // the same as FS
+	fence *fence // the same as FS
 }
 
 // A Mode selects what Create does with a directory that contains a run.
@@ -75,8 +71,8 @@ const (
 // nil, to end what a cluster may still do for it. If end fails, Create deletes no more, and returns its error. isArtifact
 // reports whether runs use a name in the data directory, apart from the manifest and the names that begin with "_".
 func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) bool, end func(attempt string) error) (_ *Data, err error) {
-	syncs := &syncer{fence: fence{FS: fsys}}
-	d := &Data{FS: syncs, Path: path, Game: game, isArtifact: isArtifact, syncs: syncs}
+	f := &fence{FS: fsys}
+	d := &Data{FS: f, Path: path, Game: game, isArtifact: isArtifact, fence: f}
 	if err := d.refuse(mode); err != nil {
 		return nil, err
 	}
@@ -114,11 +110,11 @@ func Create(fsys FS, path, game string, mode Mode, isArtifact func(name string) 
 // takeOver creates the directory by which this driver owns the data directory (see fence), and
 // deletes those of earlier drivers, including anything that they were about to delete.
 func (d *Data) takeOver() error {
-	own := d.unique(driverPrefix, "")
+	own := d.Dir(tried(driverPrefix, ""))
 	if err := d.FS.MkdirAll(own); err != nil {
 		return err
 	}
-	d.syncs.own = own
+	d.fence.own = own
 	entries, err := d.FS.ReadDir(d.Path)
 	if err != nil {
 		return err
@@ -237,14 +233,14 @@ func (d *Data) Close() error {
 	}
 	lock := d.lock
 	d.lock = nil
-	if d.syncs.own != "" {
-		_ = d.clearOwn(d.syncs.own) // the next driver deletes what remains
+	if d.fence.own != "" {
+		_ = d.clearOwn(d.fence.own) // the next driver deletes what remains
 	}
 	return lock.Close()
 }
 
 // CheckOwner returns ErrTakenOver once another driver has taken over the data directory.
-func (d *Data) CheckOwner() error { return d.syncs.check() }
+func (d *Data) CheckOwner() error { return d.fence.check() }
 
 // Cause returns ErrTakenOver in place of an error if another driver has taken over: err may only be a
 // consequence, because that driver has deleted a file that was about to be read or was being written.
@@ -280,17 +276,12 @@ func (d *Data) Attempt(name string) (dir string, err error) {
 	if err := d.CheckOwner(); err != nil {
 		return "", err
 	}
-	dir = d.unique(attemptPrefix, name)
+	dir = d.Dir(tried(attemptPrefix, name))
 	return dir, d.FS.MkdirAll(dir)
 }
 
 // PlanDir returns the directory for a plan of an attempt. It is next to that of the attempt, and belongs to it.
 func PlanDir(attempt string) string { return attempt + ".plan" }
-
-// unique returns a path that is not used for anything else.
-func (d *Data) unique(prefix, name string) string {
-	return d.Dir(tried(prefix, name))
-}
 
 // tried returns a name that is not used for anything else: it ends with a random number.
 func tried(prefix, name string) string {
@@ -305,18 +296,17 @@ func (d *Data) attemptOf(entry string) string {
 	return d.Dir(entry)
 }
 
-// Commit turns an attempt into the directory name, atomically: it seals the attempt with the
-// given files, then renames it. An older directory of that name is deleted, and so is the attempt's PlanDir.
+// Commit turns an attempt into the directory that the seal names, atomically: it writes the seal, then renames the attempt.
+// An older directory of that name is deleted, and so is the attempt's PlanDir.
 // After a call of EnableSync, the result is durable.
-func (d *Data) Commit(attempt, name string, files []SealedFile) error {
+func (d *Data) Commit(attempt string, seal *Seal) error {
 	if err := d.CheckOwner(); err != nil { // a write would make an attempt again that another driver has deleted
 		return err
 	}
-	seal := Seal{Game: d.Game, Job: name, Files: files}
 	if err := seal.Write(d.FS, attempt); err != nil {
 		return err
 	}
-	removed, err := d.place(attempt, d.Dir(name))
+	removed, err := d.place(attempt, d.Dir(seal.Job))
 	if err != nil {
 		return err
 	}
@@ -340,7 +330,7 @@ func (d *Data) place(attempt, dir string) (removed string, err error) {
 	if _, missing := d.FS.Stat(attempt); missing != nil { // the call has failed, although it was performed
 		return "", err
 	}
-	removed, failed := d.syncs.takeAway(dir)
+	removed, failed := d.fence.takeAway(dir)
 	if removed == "" {
 		return "", cmp.Or(failed, err)
 	}
@@ -385,8 +375,8 @@ func replace(fsys FS, name string, text []byte, sync func(name string) error) er
 	}
 	if err == nil {
 		rename := fsys.Rename
-		if owned, ok := fsys.(replacer); ok {
-			rename = owned.replace
+		if f, ok := fsys.(*fence); ok {
+			rename = f.replace
 		}
 		err = rename(temporary, name)
 	}

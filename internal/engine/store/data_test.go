@@ -21,9 +21,14 @@ const spec = "a game"
 // good lists the file that write writes for the text "good".
 var good = []store.SealedFile{{Name: "part-00000", Length: 4}}
 
+// sealOf returns the seal of a directory with these files.
+func sealOf(name string, files []store.SealedFile) *store.Seal {
+	return &store.Seal{Game: spec, Job: name, Files: files}
+}
+
 // artifact reports whether runs use a name in a data directory.
 func artifact(name string) bool {
-	return slices.Contains([]string{"data_first0", "data_first1", "data_first3", "data_second0", "data_second11", "mark1", "solve1", "create", "table", "final", store.JournalFile, store.SeedFile}, name)
+	return slices.Contains([]string{"data_first0", "data_first1", "data_first3", "data_second0", "data_second11", "mark1", "solve1", "create", "table", "final", store.JournalFile}, name)
 }
 
 // create creates or opens a data directory, and closes it when the test ends.
@@ -87,7 +92,7 @@ func TestCreate(t *testing.T) {
 // TestForeign checks that a directory with only names that treereduce uses is refused too, if
 // it has no lock: then no driver has worked there. Nothing in it may be changed.
 func TestForeign(t *testing.T) {
-	for _, name := range []string{"final", "table", "temp", "data_first3"} {
+	for _, name := range []string{"final", "table", "data_first3"} {
 		for _, mode := range []store.Mode{store.Fresh, store.Resume, store.Overwrite} {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, name), "somebody's")
@@ -245,7 +250,7 @@ func TestCommit(t *testing.T) {
 	if _, err := store.ReadSeal(data.FS, data.Dir("data_first1")); !errors.Is(err, store.ErrIncomplete) {
 		t.Errorf("before: %v", err)
 	}
-	must.OK(t, data.Commit(dir, "data_first1", good))
+	must.OK(t, data.Commit(dir, sealOf("data_first1", good)))
 	if _, parts, err := store.OpenDir(data.FS, data.Dir("data_first1"), spec); err != nil || !slices.Equal(parts, []string{"part-00000"}) {
 		t.Errorf("after: %q, %v", parts, err)
 	}
@@ -276,7 +281,7 @@ func TestLateTry(t *testing.T) {
 	}
 	write(t, late, "late")
 	write(t, dir, "good")
-	must.OK(t, data.Commit(dir, "data_first1", good))
+	must.OK(t, data.Commit(dir, sealOf("data_first1", good)))
 	write(t, late, "later")
 	if text, err := os.ReadFile(data.Dir("data_first1/part-00000")); err != nil || string(text) != "good" {
 		t.Errorf("%q, %v", text, err)

@@ -5,14 +5,15 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync/atomic"
 )
 
 // ErrTakenOver is returned by every rename and deletion in a data directory after another
 // driver has taken it over.
 var ErrTakenOver = errors.New("another driver has taken over this data directory, or it was removed: this run ends here")
 
-// A fence is a file system that renames and deletes only while this driver owns the data
-// directory. Writes need no check: they go to an attempt or to a unique temporary name, and
+// A fence is the file system of a data directory. It renames and deletes only while this driver owns the
+// directory, and syncs only after EnableSync. Writes need no check: they go to an attempt or to a unique temporary name, and
 // take effect by a rename.
 //
 // The kernel's lock lasts as long as its process. But a lease in HDFS expires while its owner
@@ -30,7 +31,8 @@ var ErrTakenOver = errors.New("another driver has taken over this data directory
 //     package solve, which checks that a table has all its tiers).
 type fence struct {
 	FS
-	own string // "" before the directory is owned
+	own   string      // "" before the directory is owned
+	syncs atomic.Bool // see Data.EnableSync
 }
 
 // check returns nil while this driver owns the directory.
@@ -53,6 +55,15 @@ func (f *fence) cause(err error) error {
 	return err
 }
 
+// Sync does nothing before EnableSync.
+func (f *fence) Sync(name string) error {
+	if !f.syncs.Load() {
+		return nil
+	}
+	return f.FS.Sync(name)
+}
+
+// Rename checks the owner first.
 func (f *fence) Rename(from, to string) error {
 	if err := f.check(); err != nil {
 		return err
@@ -84,11 +95,6 @@ func (f *fence) takeAway(name string) (removed string, err error) {
 	default:
 		return "", f.cause(err)
 	}
-}
-
-// A replacer is a file system that renames a file to replace another one in its own way.
-type replacer interface {
-	replace(temporary, name string) error
 }
 
 // replace renames a file that was written under a temporary name by way of own.

@@ -36,7 +36,7 @@ func TestTakenOver(t *testing.T) {
 	defer second.Close()
 	dir := attempt(t, second, "data_first1")
 	write(t, dir, "good")
-	must.OK(t, second.Commit(dir, "data_first1", good))
+	must.OK(t, second.Commit(dir, sealOf("data_first1", good)))
 	write(t, late, "later") // a job on a cluster makes the directory again
 	before := names(t, path)
 
@@ -49,7 +49,7 @@ func TestTakenOver(t *testing.T) {
 			t.Errorf("%s: there is %s, want %s", what, after, before)
 		}
 	}
-	refused("commit", paused.Commit(late, "data_first2", good))
+	refused("commit", paused.Commit(late, sealOf("data_first2", good)))
 	refused("remove", paused.Remove("data_first1"))
 	refused("the manifest", paused.Remember(map[string]string{"keep": "all"}))
 	refused("a file", paused.WriteFile("jobs.json", nil))
@@ -93,7 +93,7 @@ func takenOverLate(t *testing.T, change func(*store.Data) error, n int) (paused 
 	first := must.Get(store.Create(fsys, path, spec, store.Fresh, artifact, nil))(t)
 	dir := attempt(t, first, "data_first1")
 	write(t, dir, "good")
-	must.OK(t, first.Commit(dir, "data_first1", good))
+	must.OK(t, first.Commit(dir, sealOf("data_first1", good)))
 	var second *store.Data
 	fsys.pause = func() {
 		if n--; n > 0 {
@@ -223,7 +223,7 @@ func TestStray(t *testing.T) {
 		for _, name := range []string{"table", "final"} {
 			dir := attempt(t, data, name)
 			write(t, dir, "good")
-			must.OK(t, data.Commit(dir, name, good))
+			must.OK(t, data.Commit(dir, sealOf(name, good)))
 		}
 	}
 	kept := func(when string) {
@@ -274,7 +274,7 @@ func TestStrayKilled(t *testing.T) {
 		data := must.Get(store.Create(fsys, path, spec, store.Fresh, artifact, nil))(t)
 		dir := attempt(t, data, "final")
 		write(t, dir, "good")
-		must.OK(t, data.Commit(dir, "final", good))
+		must.OK(t, data.Commit(dir, sealOf("final", good)))
 		must.OK(t, os.WriteFile(data.Dir("final/notes.txt"), []byte("mine"), 0o666))
 		fsys.calls = calls
 		removed := data.Remove("final")

@@ -101,10 +101,10 @@ func (d *Data) writeManifest(clearing bool) error {
 	}
 	// The manifest of a long run may be replaced: the new one must be on disk before the old
 	// one is replaced.
-	err = replace(d.FS, d.Dir(ManifestFile), text, d.syncs.fence.Sync)
+	err = replace(d.FS, d.Dir(ManifestFile), text, d.fence.FS.Sync)
 	sync := d.FS.Sync
 	if len(d.needs) > 0 { // no file that a reader may misunderstand may be on disk before them
-		sync = d.syncs.fence.Sync
+		sync = d.fence.FS.Sync
 	}
 	if err == nil {
 		err = sync(d.Path)

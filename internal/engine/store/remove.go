@@ -55,7 +55,7 @@ func (d *Data) RemoveAttempt(attempt string) error {
 // interrupted deletion cannot be mistaken for something complete. Files in the directory that
 // are not treereduce's stay there.
 func (d *Data) Remove(name string) error {
-	removed, err := d.syncs.takeAway(d.Dir(name))
+	removed, err := d.fence.takeAway(d.Dir(name))
 	if err != nil || removed == "" {
 		return err
 	}
@@ -69,7 +69,7 @@ func (d *Data) sweep(removed string) error {
 	if len(name) > 1+tryDigits {
 		name = name[:len(name)-1-tryDigits]
 	}
-	if d.isArtifact(name) && name != JournalFile && name != SeedFile {
+	if d.isArtifact(name) && name != JournalFile {
 		entries, err := d.FS.ReadDir(removed)
 		if err != nil && !Damaged(err) {
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -23,6 +24,8 @@ type Seal struct {
 	// lists the stages that their messages were for.
 	Deleted   []string `json:"deleted,omitempty"`
 	Receivers []int    `json:"receivers,omitempty"`
+	// Passes says what the pass and those before it have done, see package solve.
+	Passes json.RawMessage `json:"passes,omitempty"`
 }
 
 // A SealedFile is the entry of a file in a seal.
@@ -129,25 +132,8 @@ func ReadSeal(fsys FS, dir string) (*Seal, error) {
 	if err != nil || len(text) == 0 {
 		return nil, err
 	}
-	return parseSeal(name, text)
-}
-
-// ReadSealFile reads a seal from a file with any name.
-func ReadSealFile(fsys FS, name string) (*Seal, error) {
-	text, err := ReadFile(fsys, name)
-	if err != nil {
-		return nil, err
-	}
-	return parseSeal(name, text)
-}
-
-// parseSeal parses the text of a seal. The name is for errors.
-func parseSeal(name string, text []byte) (*Seal, error) {
 	s := new(Seal)
-	if err := UnmarshalSummed(name, text, s); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, UnmarshalSummed(name, text, s)
 }
 
 // OpenDir reads the seal of a directory, and verifies the directory's name, its game unless
@@ -168,8 +154,13 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	known := s.known()
-	lengths := make(map[string]int64)
+	if s == nil {
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return nil, names, nil
+	}
+	lengths := make(map[string]int64) // of what the seal does not list
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -179,38 +170,23 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		if !info.Mode().IsRegular() {
 			lengths[e.Name()] = -1
 		}
-		switch {
-		case s == nil:
-			names = append(names, e.Name())
-		case OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") && !known[e.Name()]:
-			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
-		}
-	}
-	if s == nil {
-		return nil, names, nil
 	}
 	for _, f := range s.Files {
 		if reason := f.fault(lengths); reason != "" {
 			return nil, nil, &DamageError{path.Join(dir, f.Name), reason}
 		}
 		names = append(names, f.Name)
-	}
-	return s, names, nil
-}
-
-// known returns the names that the seal lists, in any way.
-func (s *Seal) known() map[string]bool {
-	known := make(map[string]bool)
-	if s == nil {
-		return known
-	}
-	for _, f := range s.Files {
-		known[f.Name] = true
+		delete(lengths, f.Name)
 	}
 	for _, name := range s.Deleted {
-		known[name] = true
+		delete(lengths, name)
 	}
-	return known
+	for _, e := range entries {
+		if _, unlisted := lengths[e.Name()]; unlisted && OwnFile(e.Name()) && !strings.HasPrefix(e.Name(), "_") {
+			return nil, nil, &DamageError{path.Join(dir, e.Name()), "does not belong there: " + Success + " does not name it"}
+		}
+	}
+	return s, names, nil
 }
 
 // fault returns what is wrong with a file, "" if nothing. lengths has the lengths of all files that

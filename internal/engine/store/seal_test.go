@@ -27,7 +27,7 @@ func TestRemoveInterrupted(t *testing.T) {
 	data := create(t, path, store.Fresh, nil)
 	dir := attempt(t, data, "data_first1")
 	write(t, dir, "good")
-	must.OK(t, data.Commit(dir, "data_first1", good))
+	must.OK(t, data.Commit(dir, sealOf("data_first1", good)))
 	data.FS = stubborn{}
 	if err := data.Remove("data_first1"); !errors.Is(err, errKilled) {
 		t.Errorf("got %v", err)
@@ -75,7 +75,7 @@ func TestOverwriteInterrupted(t *testing.T) {
 	for _, name := range []string{"data_first1", "table"} {
 		dir := attempt(t, data, name)
 		write(t, dir, "good")
-		must.OK(t, data.Commit(dir, name, good))
+		must.OK(t, data.Commit(dir, sealOf(name, good)))
 	}
 	data.Close()
 	if _, err := store.Create(stubborn{}, path, spec, store.Overwrite, artifact, nil); !errors.Is(err, errKilled) {
@@ -119,7 +119,7 @@ func TestOpenDir(t *testing.T) {
 		data := create(t, t.TempDir(), store.Fresh, nil)
 		dir := attempt(t, data, "data_first1")
 		write(t, dir, "good")
-		must.OK(t, data.Commit(dir, "data_first1", good))
+		must.OK(t, data.Commit(dir, sealOf("data_first1", good)))
 		dir = data.Dir("data_first1")
 		must.OK(t, test.damage(dir))
 		if _, err := os.Stat(dir); err != nil {

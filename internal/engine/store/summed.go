@@ -75,6 +75,15 @@ func UnmarshalSummed(name string, text []byte, v any) error {
 	return &DamageError{name, fmt.Sprintf("line %d: not what treereduce writes: %v", line, err)}
 }
 
+// ReadSummed reads a file of MarshalSummed into v.
+func ReadSummed(fsys FS, name string, v any) error {
+	text, err := ReadFile(fsys, name)
+	if err != nil {
+		return err
+	}
+	return UnmarshalSummed(name, text, v)
+}
+
 // maxMetadata is the maximum size of a metadata file, in bytes. A seal has some 130 for each file of a directory, with at
 // most 100,000 reducers; others are smaller.
 const maxMetadata = 1 << 28

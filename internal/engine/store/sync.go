@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"sync/atomic"
 )
 
 // A power cut loses what the kernel has not written yet, up to some 30 s of writes, in any
@@ -20,23 +19,10 @@ import (
 // is worth it. From then on everything is synced, because the output of a long job is deleted
 // after a quick job has read it. Checksums detect the loss of files that were not synced.
 
-// syncer is a file system whose Sync does nothing until it is switched on.
-type syncer struct {
-	fence
-	on atomic.Bool
-}
-
-func (l *syncer) Sync(name string) error {
-	if !l.on.Load() {
-		return nil
-	}
-	return l.fence.Sync(name)
-}
-
 // EnableSync makes all later commits durable, and the name of the manifest, which every resumed run
 // needs. The content of the manifest is always synced.
 func (d *Data) EnableSync() error {
-	if d.syncs.on.Swap(true) {
+	if d.fence.syncs.Swap(true) {
 		return nil
 	}
 	if err := d.FS.Sync(d.Path); err != nil {

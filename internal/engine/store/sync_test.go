@@ -29,13 +29,13 @@ func powerCut(t *testing.T, disk *storetest.Disk) (faults []string) {
 		must.OK(t, store.WriteFile(data.FS, filepath.Join(dir, name), []byte("good")))
 	}
 	check(data.EnableSync())
-	files := []store.SealedFile{{Name: "part-00000", Length: 4}, {Name: "part-00001", Length: 4}, {Name: "_index", Length: 4}}
+	files := []store.SealedFile{{Name: "part-00000", Length: 4}, {Name: "part-00001", Length: 4}, {Name: "_to-00000", Length: 4}}
 	for _, name := range []string{"mark1", "mark2", "mark1"} {
 		dir := attempt(t, data, name)
 		for _, f := range files {
 			file(dir, f.Name)
 		}
-		check(data.Commit(dir, name, files))
+		check(data.Commit(dir, sealOf(name, files)))
 	}
 	check(data.Remove("mark1"))
 	check(data.Remember(map[string]string{"keep": "all"}))
@@ -79,7 +79,7 @@ func TestNotSynced(t *testing.T) {
 	defer data.Close()
 	dir := attempt(t, data, "data_first1")
 	must.OK(t, store.WriteFile(data.FS, filepath.Join(dir, "part-00000"), []byte("good")))
-	must.OK(t, data.Commit(dir, "data_first1", good))
+	must.OK(t, data.Commit(dir, sealOf("data_first1", good)))
 	if got := disk.Syncs(); got != 1 {
 		t.Errorf("%d syncs, want that of the manifest", got)
 	}

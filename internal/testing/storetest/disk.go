@@ -84,7 +84,7 @@ func (d *Disk) atRisk(with string) (paths []string) {
 func passing(path string) bool {
 	base := filepath.Base(path)
 	return strings.Contains(path, "/_attempt-") || strings.Contains(path, "/_removed-") || strings.Contains(path, "/_driver-") ||
-		base == store.JournalFile || base == "temp" || base == "_lock"
+		base == store.JournalFile || base == "_lock"
 }
 
 func (d *Disk) fault(format string, args ...any) {

@@ -47,22 +47,16 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 	if err != nil {
 		return stats, err
 	}
-	var mu sync.Mutex // guards lines and counted
-	lines, counted := make([][][]byte, job.Reducers), make(map[string]int64)
-	count := func(side string, counters map[string]int64) {
-		for name, n := range counters {
-			counted[side+name] += n
-		}
-	}
+	var mu sync.Mutex // guards lines and reduced
+	lines, reduced := make([][][]byte, job.Reducers), make(map[string]int64)
 	err = r.each(len(input.Pieces), func(i int) error {
 		var in, out bytes.Buffer
 		if err := input.Pieces[i].Write(&in); err != nil {
 			return err
 		}
-		counters, err := r.start(ctx, job, "map", job.Environment("map", i, r.memory/2, partition), &in, &out)
+		_, err := r.start(ctx, job, "map", job.Environment("map", i, r.memory/2, partition), &in, &out)
 		mu.Lock()
 		defer mu.Unlock()
-		count("map", counters)
 		for line := range bytes.Lines(out.Bytes()) {
 			part := partition.Reducer(line)
 			lines[part] = append(lines[part], line)
@@ -82,10 +76,12 @@ func (r processes) Run(ctx context.Context, job *driver.Job) (stats driver.Stats
 		counters, err := r.start(ctx, job, "reduce", job.Environment("reduce", i, r.memory/2, partition), bytes.NewReader(bytes.Join(lines[i], nil)), &out)
 		mu.Lock()
 		defer mu.Unlock()
-		count("reduce", counters)
+		for name, n := range counters {
+			reduced[name] += n
+		}
 		return cmp.Or(err, job.WriteShard(i, &out))
 	})
-	stats.Count(job, func(side, name string) int64 { return counted[side+name] })
+	stats.Count(job, reduced)
 	return stats, cmp.Or(ctx.Err(), err) // a process that is killed because ctx is done fails, too
 }
 

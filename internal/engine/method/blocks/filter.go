@@ -148,7 +148,7 @@ type encoding interface {
 
 // encoding returns the encoding of the records of a filter.
 func (s *filter) encoding() (encoding, error) {
-	if s.o.Packed() {
+	if s.o.Packed {
 		return newBlockPairs(s)
 	}
 	return &blockLines{filter: s}, nil
@@ -188,7 +188,7 @@ func (s *filter) reduceBlocks() error {
 			return write(b)
 		})
 	}
-	if !s.o.Packed() {
+	if !s.o.Packed {
 		return reduce(s.block)
 	}
 	file, err := s.o.Create(jobdir.PartName(s.o.Part))

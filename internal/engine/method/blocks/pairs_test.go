@@ -48,7 +48,7 @@ type pair struct {
 // options returns the options of a packed job.
 func (r *shuffled) options(job *runner.Job) step.Options {
 	return step.Options{Source: "stdin", Combine: true, FS: job.FS, Tier: job.Tier,
-		Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory, Output: job.Output, Create: createIn(job.FS, job.Output)}
+		Packed: true, Reducers: job.Reducers, Predecessors: job.Predecessors, Memory: r.memory, Output: job.Output, Create: createIn(job.FS, job.Output)}
 }
 
 func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {

@@ -38,7 +38,7 @@ type filter struct {
 
 func newFilter(g game.Game, out io.Writer, o step.Options) *filter {
 	limit := max(1, cmp.Or(o.Memory, step.DefaultMemory)/RowMemory)
-	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, limit: limit, pairs: o.Packed(), check: rowCheck{g: g, tier: o.Tier, draws: !game.IsAcyclic(g)}}
+	return &filter{Writer: step.NewWriter(out, g), g: g, o: o, limit: limit, pairs: o.Packed, check: rowCheck{g: g, tier: o.Tier, draws: !game.IsAcyclic(g)}}
 }
 
 // Map runs the map of a step from in to out, line by line: it passes valid lines on. That of Final adds lines for the images of

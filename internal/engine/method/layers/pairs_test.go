@@ -37,7 +37,7 @@ func TestDamagedPairs(t *testing.T) {
 	broken[len(broken)/2] ^= 1
 	pair := streamfmt.AppendPair(nil, successor, whole)
 	reduce := func(in []byte, borders ...uint64) error {
-		o := step.Options{Source: "in", Tier: 1, Reducers: 1 + len(borders), Borders: borders, Create: make(outbox).create}
+		o := step.Options{Source: "in", Tier: 1, Packed: true, Borders: borders, Create: make(outbox).create}
 		_, err := layers.New(g).Reduce(step.Possible, bytes.NewReader(in), io.Discard, o)
 		return err
 	}
@@ -45,7 +45,7 @@ func TestDamagedPairs(t *testing.T) {
 	name := filepath.Join(dir, jobdir.PartName(0))
 	must.OK(t, store.WriteFile(store.Local{}, name, whole))
 	mapped := func(line string) error {
-		o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}}
+		o := step.Options{Source: "in", Tier: 1, Packed: true, FS: store.Local{}}
 		_, err := layers.New(g).Map(step.Solve, strings.NewReader(line), io.Discard, o)
 		return err
 	}
@@ -80,7 +80,7 @@ func TestSplits(t *testing.T) {
 	must.OK(t, w.Finish(w.Append(rows)))
 	for from := range 3 {
 		for to := from; to <= 3; to++ {
-			o := step.Options{Source: "in", Tier: 1, Reducers: 1, FS: store.Local{}}
+			o := step.Options{Source: "in", Tier: 1, Packed: true, FS: store.Local{}}
 			var out bytes.Buffer
 			n, err := layers.New(g).Map(step.Solve, strings.NewReader(step.SplitsLine([]step.Split{{File: name, From: uint64(from), To: uint64(to)}})), &out, o)
 			want := int64(min(to*streamfmt.CellRows, len(rows)) - from*streamfmt.CellRows)

@@ -36,7 +36,6 @@ func Divide(m runner.Method, memory, reducers int) Budget {
 	if memory == 0 {
 		memory = defaultMemory
 	}
-	memory -= runner.CodeMemory
 	mappers := runtime.GOMAXPROCS(0)
 	for mappers > 1 && least(m, mappers, reducers) > memory {
 		mappers--
@@ -60,7 +59,7 @@ func Divide(m runner.Method, memory, reducers int) Budget {
 // with the same number of mappers.
 func Reducers(m runner.Method, memory int) int {
 	n := runtime.GOMAXPROCS(0)
-	for n > 1 && runner.CodeMemory+least(m, n, n) > memory {
+	for n > 1 && least(m, n, n) > memory {
 		n--
 	}
 	return n
@@ -75,5 +74,5 @@ func least(m runner.Method, mappers, reducers int) int {
 	if m.Sends() {
 		each += reducers * 2 * leastBuffer
 	}
-	return driverMemory + m.Tables() + each
+	return runner.CodeMemory + driverMemory + m.Tables() + each
 }

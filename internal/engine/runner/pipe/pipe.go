@@ -54,7 +54,7 @@ const (
 func (r *Runner) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, err error) {
 	err = r.with(ctx, job, func(p *pipeline) error {
 		err := p.run()
-		stats.Count(job, func(side, name string) int64 { return p.counted[[2]string{side, name}] })
+		stats.Count(job, p.reduced)
 		return err
 	})
 	return stats, err
@@ -74,7 +74,7 @@ func (r *Runner) with(ctx context.Context, job *runner.Job, do func(*pipeline) e
 	}
 	defer in.Close()
 	p := &pipeline{Runner: r, budget: Divide(job.Method, r.Memory, job.Reducers), Job: job, ctx: ctx, cancel: cancel,
-		partition: partition, splits: group(in.Pieces, mapsOfCore*runtime.GOMAXPROCS(0)), counted: make(map[[2]string]int64)}
+		partition: partition, splits: group(in.Pieces, mapsOfCore*runtime.GOMAXPROCS(0)), reduced: make(map[string]int64)}
 	return do(p)
 }
 
@@ -112,17 +112,8 @@ type pipeline struct {
 	cancel  context.CancelCauseFunc // ends the job with a cause; only the first call counts
 	reduces []*reduce
 
-	mu      sync.Mutex          // guards counted
-	counted map[[2]string]int64 // sums over all tasks, by side and name
-}
-
-// count adds the counters of a task.
-func (p *pipeline) count(side string, task map[string]int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for name, n := range task {
-		p.counted[[2]string{side, name}] += n
-	}
+	mu      sync.Mutex       // guards reduced
+	reduced map[string]int64 // the counters of all reducers
 }
 
 // A reduce is a sort, a reducer that reads its output, and the part that the reducer writes.
@@ -200,7 +191,11 @@ func (p *pipeline) startReduce(i int) error {
 				p.cancel(fmt.Errorf("output of %s: it ends within a line", reducer.name))
 			}
 		}
-		p.count("reduce", reducer.messages.counters)
+		p.mu.Lock()
+		for name, n := range reducer.messages.counters {
+			p.reduced[name] += n
+		}
+		p.mu.Unlock()
 		if lines != nil { // a process that it left behind may keep the pipe open without reading
 			select {
 			case <-sort.ended:
@@ -272,7 +267,6 @@ func (p *pipeline) runMap(i int, s runner.Piece) error {
 	case unread:
 		return fmt.Errorf("%s ended before its input, %s", c.name, s.Source)
 	}
-	p.count("map", c.messages.counters)
 	return nil
 }
 

@@ -152,7 +152,7 @@ func (r *Runner) failure(ctx context.Context, app, attempt string, clientErr err
 func (r *Runner) stats(job *runner.Job, app string, n yarn.Counters, wall time.Duration) (s runner.Stats) {
 	of := func(side, name string) int64 { return n[step.CounterGroup(side)][name] }
 	seconds := func(side, name string) float64 { return float64(of(side, name)) / 1000 }
-	s.Count(job, of)
+	s.Count(job, n[step.CounterGroup("reduce")])
 	s.Application, s.Shuffled = app, of("map", step.RecordsOut)
 	s.Programs = seconds("map", step.CPU) + seconds("reduce", step.CPU)
 	for _, group := range n {

@@ -48,11 +48,10 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		return r.Runner.Run(ctx, job)
 	}
 	r.jobs[job.Step]++
-	counted := make(map[string]int64) // by side and name
-	add := func(side string, n step.Counters) { n.Each(func(name string, v int64) { counted[side+name] += v }) }
+	sent, reduced := int64(0), make(map[string]int64)
 	memory := []int{1, 40 * layers.RowMemory, 0}
 	o := step.Options{Source: job.Name, FS: job.FS, Tier: job.Tier, Pass: job.Pass, Edges: job.Edges, Runs: job.Runs, Absorb: job.Absorb,
-		Combine: true, Memory: memory[r.random.IntN(len(memory))], Reducers: len(p.keys) + 1,
+		Combine: true, Memory: memory[r.random.IntN(len(memory))], Packed: true,
 		Create: func(name string) (io.WriteCloser, error) { return job.FS.Create(path.Join(job.Output, name)) }}
 	if layers.WritesOf(job.Step, job.Method.Game(), job.Tier).Shards {
 		o.Edges = nil // they are the input of the maps
@@ -64,14 +63,14 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		key    uint64
 		packed []byte
 	}
-	shuffled := make([][]pair, o.Reducers)
+	shuffled := make([][]pair, len(p.keys)+1)
 	for _, splits := range p.input {
 		var out bytes.Buffer
 		n, err := job.Method.Map(job.Step, strings.NewReader(step.SplitsLine(splits)), &out, o)
 		if err != nil {
 			return stats, err
 		}
-		add("map", n)
+		sent += n.Records
 		for pairs := streamfmt.NewPairReader(&out, "pairs"); ; {
 			key, packed, err := pairs.Next()
 			if err == io.EOF {
@@ -103,12 +102,12 @@ func (r *paired) Run(ctx context.Context, job *runner.Job) (stats runner.Stats, 
 		if out.Len() > 0 {
 			r.t.Errorf("%s, partition %d: it prints %q", job.Name, part, out.String())
 		}
-		add("reduce", n)
+		n.Each(func(name string, v int64) { reduced[name] += v })
 	}
-	if in, out := counted["reduce"+step.RecordsIn], counted["map"+step.RecordsOut]; in != out {
-		r.t.Errorf("%s: the maps sent %d rows, the reducers received %d", job.Name, out, in)
+	if received := reduced[step.RecordsIn]; received != sent {
+		r.t.Errorf("%s: the maps sent %d rows, the reducers received %d", job.Name, sent, received)
 	}
-	stats.Count(job, func(side, name string) int64 { return counted[side+name] })
+	stats.Count(job, reduced)
 	return stats, nil
 }
 

@@ -75,7 +75,7 @@ func (p *plan) arguments(files string) []string {
 	define("stream.map.input.ignoreKey", true)
 	define("stream.map.output", "rawbytes")
 	define("stream.reduce.input", "rawbytes")
-	define("treereduce.reducers", reducers)
+	define("treereduce.packed", true)
 	if maps := len(p.input); maps > 0 && maps <= uberMaps && reducers <= 1 && p.reads <= taskRecords {
 		define("mapreduce.job.ubertask.enable", true)
 		define("mapreduce.job.ubertask.maxmaps", uberMaps)

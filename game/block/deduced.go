@@ -36,12 +36,7 @@ func (d *Deduced) Reset(n int) {
 
 // Begin adds the slots in the words from to to-1 to d.Open, and removes them from d.Known.
 func (d *Deduced) Begin(from, to int) {
-	for i := from; i < to; i++ {
-		d.Open[i] = ^uint64(0)
-	}
-	if rest := d.slots & 63; rest != 0 && to == len(d.Open) {
-		d.Open[to-1] = 1<<rest - 1
-	}
+	d.Open[from:to].Fill(min(to*wordSlots, d.slots) - from*wordSlots)
 	for i := range d.Known {
 		clear(d.Known[i][from:to])
 	}

@@ -103,7 +103,7 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 	}
 	n.Shared += w.receivers.Bytes()
 	n.Record = blockMemory(largest)
-	n.Worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
+	n.Worker = 2*blockMemory(largest) + largest/2 // and what the rules say
 	n.Chunk = func(slots int) int { return chunkMemory(slots, largest) }
 	if w.input != nil {
 		n.Windows += int(g.KeyBits() - g.LowBits())

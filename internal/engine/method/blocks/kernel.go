@@ -151,7 +151,7 @@ func (s *solve) Map(from, into *block.Block) {
 	best, value := into.Val, from.Val
 	if from.Range != into.Range {
 		value = value[:len(best)]
-		for _, slot := range into.OpenSlots() {
+		for slot := range into.Open.All() {
 			best[slot] = max(best[slot], score[value[slot]])
 		}
 		return
@@ -160,9 +160,9 @@ func (s *solve) Map(from, into *block.Block) {
 	if successors == nil {
 		return
 	}
-	for _, slot := range into.OpenSlots() {
+	for slot := range into.Open.All() {
 		top := best[slot]
-		at := int(slot) * kinds
+		at := slot * kinds
 		for _, successor := range successors[at : at+kinds] {
 			top = max(top, score[value[successor]])
 		}
@@ -175,10 +175,10 @@ func (s *solve) Map(from, into *block.Block) {
 // missing, but not all, Reduce does not notice.
 func (s *solve) Reduce(b *block.Block) error {
 	value := &s.scores[s.g.TierToMove(b.Tier)].Value
-	for _, slot := range b.OpenSlots() {
+	for slot := range b.Open.All() {
 		v := value[b.Val[slot]]
 		if v == 0 {
-			return fmt.Errorf("position %s is not terminal, but received no message from a successor", step.KeyText(s.g, b.Key(int(slot))))
+			return fmt.Errorf("position %s is not terminal, but received no message from a successor", step.KeyText(s.g, b.Key(slot)))
 		}
 		b.Val[slot] = byte(v)
 	}

@@ -178,17 +178,9 @@ type chunk [chunkWords]uint64
 
 // add adds the words from to to-1 of sets.
 func (c *chunk) add(from, to int, sets ...block.Set) {
-	n := to - from
-	into := c[:n]
-	for ; len(sets) >= 4; sets = sets[4:] {
-		s, t, u, v := sets[0][from:][:n], sets[1][from:][:n], sets[2][from:][:n], sets[3][from:][:n]
-		for i := range into {
-			into[i] |= s[i] | t[i] | u[i] | v[i]
-		}
-	}
 	for _, set := range sets {
 		for i, w := range set[from:to] {
-			into[i] |= w
+			c[i] |= w
 		}
 	}
 }
@@ -210,19 +202,10 @@ var everything = func() (c chunk) {
 
 // addBut adds the words from to to-1 of sets without those of others, which are as many.
 func (c *chunk) addBut(from, to int, sets, others []block.Set) {
-	n := to - from
-	into := c[:n]
-	for len(sets) >= 2 {
-		s, t, u, v := sets[0][from:][:n], others[0][from:][:n], sets[1][from:][:n], others[1][from:][:n]
-		for i := range into {
-			into[i] |= s[i]&^t[i] | u[i]&^v[i]
-		}
-		sets, others = sets[2:], others[2:]
-	}
-	for i, set := range sets {
-		s, t := set[from:][:n], others[i][from:][:n]
-		for i := range into {
-			into[i] |= s[i] &^ t[i]
+	for j, set := range sets {
+		other := others[j][from:to]
+		for i, w := range set[from:to] {
+			c[i] |= w &^ other[i]
 		}
 	}
 }

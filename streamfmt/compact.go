@@ -258,7 +258,7 @@ func (d *Decoder) readAbsent(src []byte, deduced *block.Deduced, from, to, slots
 	clear(d.absent)
 	rest, err = d.readSet(src, d.absent, slots)
 	for i, w := range d.absent {
-		if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && !deduced.Brief && err == nil {
+		if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && err == nil {
 			err = errors.New("a slot that is absent, but cannot be a position")
 		}
 	}
@@ -271,13 +271,7 @@ func (d *Decoder) decodeReached(src []byte, b *block.Block, openOnly bool) error
 	if d.compact == nil || d.compact.Deduce == nil {
 		return errRules
 	}
-	deduced := &d.deduced
-	if openOnly {
-		deduced.Reset(b.Len())
-		d.compact.Deduce(deduced, b.Tier, b.Range, 0, len(b.Open))
-	} else {
-		deduced = b.Deduce(d.compact.Deduce)
-	}
+	deduced := b.Deduce(d.compact.Deduce)
 	src, err := d.readAbsent(src, deduced, 0, len(b.Open), b.Len())
 	if err == nil && len(src) > 0 {
 		err = fmt.Errorf("%d bytes after the block", len(src))

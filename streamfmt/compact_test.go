@@ -318,9 +318,7 @@ func impossible(b *block.Block, d *block.Deduced) {
 // deduceReached is deduceByKey, but those of the first value are terminal.
 func deduceReached(d *block.Deduced, tier int, rng uint64, from, to int) {
 	deduceByKey(d, tier, rng, from, to)
-	if d.Values = [...]byte{2, 10}; d.Brief {
-		clear(d.Known[0][from:to])
-	}
+	d.Values = [...]byte{2, 10}
 }
 
 // reachedBlock returns a block of which exactly the terminal positions have a value, as compactBlock.

@@ -12,10 +12,6 @@ type Deduced struct {
 	Known  [KnownValues]Set // slots that have a value if they are positions
 	Values [KnownValues]byte
 
-	// Brief is set if the positions that are terminal by a loss of the mover are not needed: Deduce may then
-	// leave them out of all sets.
-	Brief bool
-
 	slots int
 }
 

@@ -319,9 +319,7 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 		ended |= open & lines[i]
 		rest |= open &^ lines[i]
 	}
-	if d.Brief {
-		clear(d.Known[0][from:to])
-	} else if ended != 0 {
+	if ended != 0 {
 		b.removeLate(d.Known[0], &lines, from, to)
 	}
 	if rest != 0 {

@@ -255,7 +255,6 @@ func (w *inlineWork) messages() mirror.Messages {
 	if w.input != nil {
 		from := w.input.Cached(w.Plan.Window, w.caches[:]...)
 		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
-		from.Brief = w.deduce != nil            // no position that is open after Settle has a move that wins at once
 		p.From = from
 	}
 	if w.Step != step.Solve {

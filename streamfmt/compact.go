@@ -47,7 +47,7 @@ func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, coun
 		if b.Open[i] != 0 {
 			return false
 		}
-		done, open := b.Done[i], deduced.Open[i]
+		done, open := b.Done[i], deduced.Unknown[i]
 		possible := open
 		for j := range deduced.Known {
 			known := deduced.Known[j][i]
@@ -155,7 +155,7 @@ func (e *Encoder) appendReached(dst []byte, b *block.Block, deduce block.Deducer
 	e.absent = slices.Grow(e.absent[:0], len(b.Open))[:len(b.Open)]
 	var ended [block.KnownValues]int
 	for i := range e.absent {
-		open, done := deduced.Open[i], uint64(0)
+		open, done := deduced.Unknown[i], uint64(0)
 		for j, v := range deduced.Values {
 			known := deduced.Known[j][i]
 			if !terminal(v) {
@@ -219,24 +219,24 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 		return err
 	}
 	for i, w := range d.absent {
-		deduced.Open[from+i] &^= w
+		deduced.Unknown[from+i] &^= w
 		deduced.Known[0][from+i] &^= w
 		deduced.Known[1][from+i] &^= w
 	}
-	n := deduced.Open[from:to].Count()
+	n := deduced.Unknown[from:to].Count()
 	values := slices.Grow(d.segment[:0], n)[:n]
 	d.segment = values
 	if err := d.compact.Model.decode(src, values); err != nil {
 		return err
 	}
 	for i := from; i < to; i++ {
-		b.Done[i] = deduced.Open[i]
+		b.Done[i] = deduced.Unknown[i]
 		for j, v := range deduced.Values {
 			b.Done[i] |= deduced.Known[j][i]
 			b.SetValues(i, deduced.Known[j][i], v)
 		}
 		word := b.Word(i)
-		for w := deduced.Open[i]; w != 0; w &= w - 1 {
+		for w := deduced.Unknown[i]; w != 0; w &= w - 1 {
 			word[bits.TrailingZeros64(w)&63] = values[0]
 			values = values[1:]
 		}
@@ -258,7 +258,7 @@ func (d *Decoder) readAbsent(src []byte, deduced *block.Deduced, from, to, slots
 	clear(d.absent)
 	rest, err = d.readSet(src, d.absent, slots)
 	for i, w := range d.absent {
-		if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && err == nil {
+		if w&^(deduced.Unknown[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && err == nil {
 			err = errors.New("a slot that is absent, but cannot be a position")
 		}
 	}
@@ -284,7 +284,7 @@ func (d *Decoder) decodeReached(src []byte, b *block.Block, openOnly bool) error
 		if len(d.absent) > 0 {
 			there = ^d.absent[i]
 		}
-		b.Open[i] = deduced.Open[i] & there
+		b.Open[i] = deduced.Unknown[i] & there
 		for j, v := range deduced.Values {
 			switch known := deduced.Known[j][i] & there; {
 			case !terminal(v):

@@ -86,7 +86,7 @@ func (b *Block) Copy(from *Block) {
 	copy(b.Val, from.Val)
 	if b.isDeduced = from.isDeduced; b.isDeduced {
 		b.deduced.Reset(b.Len())
-		copy(b.deduced.Open, from.deduced.Open)
+		copy(b.deduced.Unknown, from.deduced.Unknown)
 		for i, known := range from.deduced.Known {
 			copy(b.deduced.Known[i], known)
 		}

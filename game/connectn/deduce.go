@@ -300,7 +300,7 @@ func selected(dst []block.Set, sets []block.Set, which uint64) []block.Set {
 // sort sorts at most chunkWords words of d.
 func (b *deduction) sort(d *block.Deduced, from, to int) {
 	if b.none {
-		clear(d.Open[from:to])
+		clear(d.Unknown[from:to])
 		return
 	}
 	var memory [1 + 2*maxEnds]block.Set
@@ -312,9 +312,9 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 		lines.add(from, to, selected(append(memory[:0], b.other.line), b.other.ends, b.ends)...)
 	}
 	var ended, rest uint64 // whether there are boards with and without a line of the other player
-	for i := range d.Open[from:to] {
-		open := d.Open[from+i] &^ others[i]
-		d.Open[from+i] = open &^ lines[i]
+	for i := range d.Unknown[from:to] {
+		open := d.Unknown[from+i] &^ others[i]
+		d.Unknown[from+i] = open &^ lines[i]
 		d.Known[0][from+i] = open & lines[i]
 		ended |= open & lines[i]
 		rest |= open &^ lines[i]
@@ -327,7 +327,7 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 	}
 }
 
-// addWins sorts the words from to to-1 of d.Open, whose boards have no line.
+// addWins sorts the words from to to-1 of d.Unknown, whose boards have no line.
 func (b *deduction) addWins(d *block.Deduced, from, to int) {
 	var memory [1 + 2*maxEnds]block.Set
 	var wins chunk
@@ -336,12 +336,12 @@ func (b *deduction) addWins(d *block.Deduced, from, to int) {
 	} else {
 		wins.add(from, to, selected(selected(append(memory[:0], b.moverDrops.drop), b.moverDrops.dropEnds, b.own), b.mover.ends, b.dropped)...)
 	}
-	for i, open := range d.Open[from:to] {
+	for i, open := range d.Unknown[from:to] {
 		if !b.top {
 			open &= b.otherDrops.top[from+i]
 		}
 		d.Known[1][from+i] = open & wins[i]
-		d.Open[from+i] = open &^ wins[i]
+		d.Unknown[from+i] = open &^ wins[i]
 	}
 }
 

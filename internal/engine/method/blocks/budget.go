@@ -83,13 +83,13 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 			if err != nil {
 				return n, err
 			}
-			slots := len(g.Low(t.Number(), e.First))
+			slots := len(g.Low(t.tier, e.First))
 			largest = max(largest, slots)
 			if t == w.predecessors {
 				w.receivers.Add(e.First)
 			}
 			if w.Step == step.Possible {
-				to = w.step.Outputs(to[:0], t.Number(), e.First)
+				to = w.step.Outputs(to[:0], t.tier, e.First)
 				for _, rng := range to {
 					largest = max(largest, len(g.Low(w.Tier, rng)))
 					w.receivers.Add(rng)

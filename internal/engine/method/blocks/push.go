@@ -62,7 +62,7 @@ func (p *pusher) Push(b *block.Block) error {
 			return err
 		}
 		if into != nil {
-			p.step.Map(b, into)
+			p.step.Deliver(b, into)
 		}
 	}
 	if p.bytes > p.memory {

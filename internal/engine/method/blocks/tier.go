@@ -166,9 +166,6 @@ func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
 	}
 }
 
-// Number returns the number of the tier.
-func (t *Tier) Number() int { return t.tier }
-
 // A TierCursor loads blocks of a tier. Each of its streams reads forward. It is used by one
 // goroutine.
 type TierCursor struct {

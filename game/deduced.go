@@ -7,7 +7,7 @@ import "github.com/treereduce/treereduce/game/block"
 // which the mover wins with one move. A table then stores only the rest.
 type Deduced interface {
 	Blockwise
-	// Deduce sorts the slots of d.Open, in its words from to to-1, which belong to a range of a tier.
+	// Deduce sorts the slots of d.Unknown, in its words from to to-1, which belong to a range of a tier.
 	// It moves those whose values the rules say to d.Known, whose words are empty, sets d.Values, and
 	// removes slots that cannot be positions.
 	Deduce(d *block.Deduced, tier int, rng uint64, from, to int)

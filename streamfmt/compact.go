@@ -45,7 +45,7 @@ func (s *sorter) sort(b *block.Block, deduced *block.Deduced, from, to int, coun
 	s.values = slices.Grow(s.values[:0], 64*(to-from+1))[:64*(to-from+1)]
 	n := 0
 	for i := from; i < to; i++ {
-		open, done := deduced.Open[i], uint64(0) // the slots whose positions would be open, or have a value
+		open, done := deduced.Unknown[i], uint64(0) // the slots whose positions would be open, or have a value
 		for j, v := range deduced.Values {
 			known := deduced.Known[j][i]
 			if reached && !terminal(v) {
@@ -196,24 +196,24 @@ func (d *Decoder) decodeSegment(src []byte, b *block.Block, from int) error {
 		return err
 	}
 	for i, w := range d.absent {
-		deduced.Open[from+i] &^= w
+		deduced.Unknown[from+i] &^= w
 		deduced.Known[0][from+i] &^= w
 		deduced.Known[1][from+i] &^= w
 	}
-	n := deduced.Open[from:to].Count()
+	n := deduced.Unknown[from:to].Count()
 	values := slices.Grow(d.segment[:0], n)[:n]
 	d.segment = values
 	if err := d.compact.Model.decode(src, values); err != nil {
 		return err
 	}
 	for i := from; i < to; i++ {
-		b.Done[i] = deduced.Open[i]
+		b.Done[i] = deduced.Unknown[i]
 		for j, v := range deduced.Values {
 			b.Done[i] |= deduced.Known[j][i]
 			b.SetValues(i, deduced.Known[j][i], v)
 		}
 		word := b.Word(i)
-		for w := deduced.Open[i]; w != 0; w &= w - 1 {
+		for w := deduced.Unknown[i]; w != 0; w &= w - 1 {
 			word[bits.TrailingZeros64(w)&63] = values[0]
 			values = values[1:]
 		}
@@ -235,7 +235,7 @@ func (d *Decoder) readAbsent(src []byte, deduced *block.Deduced, from, to, slots
 	clear(d.absent)
 	rest, err = d.readSet(src, d.absent, slots)
 	for i, w := range d.absent {
-		if w&^(deduced.Open[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && !deduced.Brief && err == nil {
+		if w&^(deduced.Unknown[from+i]|deduced.Known[0][from+i]|deduced.Known[1][from+i]) != 0 && err == nil {
 			err = errors.New("a slot that is absent, but cannot be a position")
 		}
 	}
@@ -248,13 +248,7 @@ func (d *Decoder) decodeReached(src []byte, b *block.Block, openOnly bool) error
 	if d.compact == nil || d.compact.Deduce == nil {
 		return errRules
 	}
-	deduced := &d.deduced
-	if openOnly {
-		deduced.Reset(b.Len())
-		d.compact.Deduce(deduced, b.Tier, b.Range, 0, len(b.Open))
-	} else {
-		deduced = b.Deduce(d.compact.Deduce)
-	}
+	deduced := b.Deduce(d.compact.Deduce)
 	src, err := d.readAbsent(src, deduced, 0, len(b.Open), b.Len())
 	if err == nil && len(src) > 0 {
 		err = fmt.Errorf("%d bytes after the block", len(src))
@@ -267,7 +261,7 @@ func (d *Decoder) decodeReached(src []byte, b *block.Block, openOnly bool) error
 		if len(d.absent) > 0 {
 			there = ^d.absent[i]
 		}
-		b.Open[i] = deduced.Open[i] & there
+		b.Open[i] = deduced.Unknown[i] & there
 		for j, v := range deduced.Values {
 			switch known := deduced.Known[j][i] & there; {
 			case !terminal(v):

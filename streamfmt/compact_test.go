@@ -23,8 +23,8 @@ func deduceByKey(d *block.Deduced, _ int, rng uint64, from, to int) {
 			h := (rng<<20 + uint64(i)<<6 + uint64(bit)) * 0x9e3779b97f4a7c15 >> 61
 			kinds[[8]int{0, 1, 1, 2, 2, 3, 3, 3}[h]] |= 1 << bit
 		}
-		all := d.Open[i]
-		d.Known[0][i], d.Known[1][i], d.Open[i] = all&kinds[1], all&kinds[2], all&kinds[3]
+		all := d.Unknown[i]
+		d.Known[0][i], d.Known[1][i], d.Unknown[i] = all&kinds[1], all&kinds[2], all&kinds[3]
 	}
 }
 
@@ -47,7 +47,7 @@ func compactBlock(r *rand.Rand, rng uint64, slots int, absent float64, values []
 			value = d.Values[0]
 		case d.Known[1].Has(slot):
 			value = d.Values[1]
-		case !d.Open.Has(slot):
+		case !d.Unknown.Has(slot):
 			continue
 		default:
 			if r.IntN(4) == 0 {
@@ -267,7 +267,7 @@ func TestNotCompact(t *testing.T) {
 			b.Open.Add(slot)
 		},
 		"a wrong value":          func(b *block.Block, d *block.Deduced) { slot := first(d.Known[1]); b.Done.Add(slot); b.Val[slot] = 9 },
-		"a value without code":   func(b *block.Block, d *block.Deduced) { slot := first(d.Open); b.Done.Add(slot); b.Val[slot] = 99 },
+		"a value without code":   func(b *block.Block, d *block.Deduced) { slot := first(d.Unknown); b.Done.Add(slot); b.Val[slot] = 99 },
 		"an impossible position": func(b *block.Block, d *block.Deduced) { impossible(b, d) },
 	} {
 		b := block0()
@@ -307,7 +307,7 @@ func first(set block.Set) int {
 // impossible adds a position that cannot be one.
 func impossible(b *block.Block, d *block.Deduced) {
 	for slot := range b.Len() {
-		if !d.Open.Has(slot) && !d.Known[0].Has(slot) && !d.Known[1].Has(slot) {
+		if !d.Unknown.Has(slot) && !d.Known[0].Has(slot) && !d.Known[1].Has(slot) {
 			b.Done.Add(slot)
 			b.Val[slot] = 9
 			return
@@ -318,9 +318,7 @@ func impossible(b *block.Block, d *block.Deduced) {
 // deduceReached is deduceByKey, but those of the first value are terminal.
 func deduceReached(d *block.Deduced, tier int, rng uint64, from, to int) {
 	deduceByKey(d, tier, rng, from, to)
-	if d.Values = [...]byte{2, 10}; d.Brief {
-		clear(d.Known[0][from:to])
-	}
+	d.Values = [...]byte{2, 10}
 }
 
 // reachedBlock returns a block of which exactly the terminal positions have a value, as compactBlock.
@@ -338,7 +336,7 @@ func reachedBlock(r *rand.Rand, rng uint64, slots int, absent float64) *block.Bl
 		case d.Known[0].Has(slot):
 			b.Done.Add(slot)
 			b.Val[slot] = d.Values[0]
-		case d.Known[1].Has(slot) || d.Open.Has(slot):
+		case d.Known[1].Has(slot) || d.Unknown.Has(slot):
 			b.Open.Add(slot)
 		}
 	}
@@ -372,7 +370,7 @@ func TestReached(t *testing.T) {
 				"":                         nil,
 				"terminal, but open":       func(b *block.Block, d *block.Deduced) { put(b, first(d.Known[0]), 0) },
 				"terminal, another value":  func(b *block.Block, d *block.Deduced) { put(b, first(d.Known[0]), 3) },
-				"an open one with a value": func(b *block.Block, d *block.Deduced) { put(b, first(d.Open), 9) },
+				"an open one with a value": func(b *block.Block, d *block.Deduced) { put(b, first(d.Unknown), 9) },
 				"a known one with a value": func(b *block.Block, d *block.Deduced) { put(b, first(d.Known[1]), 10) },
 				"an impossible position":   impossible,
 			} {

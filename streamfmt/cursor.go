@@ -47,7 +47,6 @@ func (w *window) get(f *File, at, length, ahead uint64) ([]byte, error) {
 // not safe for concurrent use.
 type Cursor struct {
 	OpenOnly bool // whether Read reads only the open slots of blocks
-	Brief    bool // whether Read may leave out positions that are terminal by a loss of the mover
 
 	f       *File
 	from    int    // the index of the first of pages in those of the file
@@ -169,7 +168,6 @@ func (c *Cursor) Read(cell Cell, b *block.Block) error {
 	if c.OpenOnly {
 		decode = c.decoder.DecodeOpen
 	}
-	c.decoder.deduced.Brief = c.Brief || c.OpenOnly
 	if err := decode(raw, b); err != nil {
 		return c.f.errorAt(&cell, err)
 	}

@@ -35,9 +35,6 @@ type Block struct {
 	Done Set    // records with a value
 	Val  []byte // values by slot, and one extra zero byte, so that slot Len is «no such position»
 
-	open   []uint32 // see OpenSlots
-	listed bool
-
 	deduced   Deduced // see Deduce
 	isDeduced bool
 }
@@ -70,8 +67,9 @@ func (b *Block) Clear(from, to int) {
 // ResetOpen is like Reset, but b can then contain open records only: Done and Val are empty.
 func (b *Block) ResetOpen(tier int, rng uint64, lowBits uint, low []uint32) {
 	b.Tier, b.Range, b.LowBits, b.Low = tier, rng, lowBits, low
-	b.listed, b.isDeduced = false, false
-	b.Open, b.Done, b.Val = b.Open.resize(len(low)), b.Done[:0], b.Val[:0]
+	b.isDeduced = false
+	b.Open, b.Done, b.Val = b.Open.grow(len(low)), b.Done[:0], b.Val[:0]
+	clear(b.Open)
 }
 
 // Len returns the number of slots.
@@ -79,15 +77,6 @@ func (b *Block) Len() int { return len(b.Low) }
 
 // Key returns the key of slot i.
 func (b *Block) Key(i int) uint64 { return b.Range<<b.LowBits | uint64(b.Low[i]) }
-
-// OpenSlots returns the open slots in ascending order. It computes the list once: from
-// then on until Reset, only Close may change Open.
-func (b *Block) OpenSlots() []uint32 {
-	if !b.listed {
-		b.open, b.listed = b.Open.Append(b.open[:0]), true
-	}
-	return b.open
-}
 
 // Copy resets b to the range and the records of another block, with what Deduce has returned for it.
 func (b *Block) Copy(from *Block) {
@@ -97,7 +86,7 @@ func (b *Block) Copy(from *Block) {
 	copy(b.Val, from.Val)
 	if b.isDeduced = from.isDeduced; b.isDeduced {
 		b.deduced.Reset(b.Len())
-		copy(b.deduced.Open, from.deduced.Open)
+		copy(b.deduced.Unknown, from.deduced.Unknown)
 		for i, known := range from.deduced.Known {
 			copy(b.deduced.Known[i], known)
 		}
@@ -109,7 +98,6 @@ func (b *Block) Copy(from *Block) {
 func (b *Block) Close() {
 	b.Done.Union(b.Open)
 	clear(b.Open)
-	b.open = b.open[:0]
 }
 
 // Keep removes the records that are not in s, all if it is nil. Deduce then calls its Deducer again.

@@ -73,50 +73,28 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// OpenSlots computes its list once: it does not see changes after the first call.
-func TestOpenSlotsIsMadeOnce(t *testing.T) {
-	var b block.Block
-	b.Reset(0, 0, 8, numbers(100))
-	b.Open.Add(99)
-	b.Open.Add(1)
-	for range 2 {
-		if got, want := b.OpenSlots(), []uint32{1, 99}; !slices.Equal(got, want) {
-			t.Fatalf("OpenSlots() = %v, want %v", got, want)
-		}
-	}
-	first := &b.OpenSlots()[0]
-	if second := &b.OpenSlots()[0]; first != second {
-		t.Error("OpenSlots() rebuilt its list")
-	}
-}
-
 func TestCloseMakesOpenDone(t *testing.T) {
-	for _, listed := range []bool{false, true} {
-		var b block.Block
-		b.Reset(0, 0, 8, numbers(70))
-		b.Open.Add(3)
-		b.Open.Add(69)
-		b.Done.Add(64)
-		b.Val[3], b.Val[64], b.Val[69] = 6, 10, 7
-		if b.Count() != 3 || b.Empty() {
-			t.Fatalf("Count() = %d, Empty() = %v, want 3, false", b.Count(), b.Empty())
-		}
-		if listed {
-			b.OpenSlots()
-		}
-		b.Close()
-		if got, want := b.Done.Append(nil), []uint32{3, 64, 69}; !slices.Equal(got, want) {
-			t.Errorf("listed %v: after Close done is %v, want %v", listed, got, want)
-		}
-		if !b.Open.Empty() || len(b.OpenSlots()) != 0 {
-			t.Errorf("listed %v: after Close %v is open, listed as %v", listed, b.Open.Append(nil), b.OpenSlots())
-		}
-		if b.Val[3] != 6 || b.Val[64] != 10 || b.Val[69] != 7 {
-			t.Errorf("listed %v: Close changed values", listed)
-		}
-		if b.Count() != 3 {
-			t.Errorf("listed %v: after Close Count() = %d, want 3", listed, b.Count())
-		}
+	var b block.Block
+	b.Reset(0, 0, 8, numbers(70))
+	b.Open.Add(3)
+	b.Open.Add(69)
+	b.Done.Add(64)
+	b.Val[3], b.Val[64], b.Val[69] = 6, 10, 7
+	if b.Count() != 3 || b.Empty() {
+		t.Fatalf("Count() = %d, Empty() = %v, want 3, false", b.Count(), b.Empty())
+	}
+	b.Close()
+	if got, want := b.Done.Append(nil), []uint32{3, 64, 69}; !slices.Equal(got, want) {
+		t.Errorf("after Close done is %v, want %v", got, want)
+	}
+	if !b.Open.Empty() {
+		t.Errorf("after Close %v is open", b.Open.Append(nil))
+	}
+	if b.Val[3] != 6 || b.Val[64] != 10 || b.Val[69] != 7 {
+		t.Errorf("Close changed values")
+	}
+	if b.Count() != 3 {
+		t.Errorf("after Close Count() = %d, want 3", b.Count())
 	}
 }
 
@@ -130,7 +108,7 @@ func TestResetForgets(t *testing.T) {
 		if b.Tier != round || b.Range != uint64(round) || b.Len() != n {
 			t.Fatalf("Reset left tier %d, range %d, %d slots", b.Tier, b.Range, b.Len())
 		}
-		if !b.Empty() || b.Count() != 0 || len(b.OpenSlots()) != 0 {
+		if !b.Empty() || b.Count() != 0 {
 			t.Fatalf("round %d: the block is not empty after Reset", round)
 		}
 		if len(b.Open) != block.Words(n) || len(b.Done) != block.Words(n) {
@@ -144,14 +122,11 @@ func TestResetForgets(t *testing.T) {
 				t.Fatalf("round %d: Val[%d] = %d after Reset", round, i, v)
 			}
 		}
-		b.Reset(round, 0, 10, b.Low) // clears the list as well
+		b.Reset(round, 0, 10, b.Low)
 		b.Open.Fill(n)
 		b.Done.Fill(n)
 		for i := range b.Val {
 			b.Val[i] = byte(1 + i%255)
-		}
-		if got := b.OpenSlots(); !slices.Equal(got, b.Low) {
-			t.Fatalf("round %d: OpenSlots() lists %d slots, want all %d", round, len(got), n)
 		}
 		if r.IntN(2) == 0 {
 			b.Close()
@@ -165,16 +140,14 @@ func TestResetAllocatesNothing(t *testing.T) {
 	large, small := numbers(1000), numbers(10)
 	b.Reset(0, 0, 10, large)
 	b.Open.Fill(1000)
-	b.OpenSlots()
 	got := testing.AllocsPerRun(10, func() {
 		for _, low := range [][]uint32{small, large} {
 			b.Reset(0, 0, 10, low)
 			b.Open.Fill(len(low))
-			b.OpenSlots()
 			b.Close()
 		}
 	})
 	if got != 0 {
-		t.Errorf("Reset, OpenSlots and Close allocate %v times", got)
+		t.Errorf("Reset and Close allocate %v times", got)
 	}
 }

@@ -8,13 +8,9 @@ import (
 // Deduced is what the rules of a game say of the slots of one range of a tier, without any other
 // range; see game.Deduced. Its sets are disjoint. A slot in none of them cannot be a position.
 type Deduced struct {
-	Open   Set              // slots whose values the rules do not say
-	Known  [KnownValues]Set // slots that have a value if they are positions
-	Values [KnownValues]byte
-
-	// Brief is set if the positions that are terminal by a loss of the mover are not needed: Deduce may then
-	// leave them out of all sets.
-	Brief bool
+	Unknown Set              // slots whose values the rules do not say
+	Known   [KnownValues]Set // slots that have a value if they are positions
+	Values  [KnownValues]byte
 
 	slots int
 }
@@ -28,20 +24,15 @@ const KnownValues = 2
 // Reset assigns d to n slots. Its sets have no meaning until Begin.
 func (d *Deduced) Reset(n int) {
 	d.slots = n
-	d.Open = d.Open.grow(n)
+	d.Unknown = d.Unknown.grow(n)
 	for i := range d.Known {
 		d.Known[i] = d.Known[i].grow(n)
 	}
 }
 
-// Begin adds the slots in the words from to to-1 to d.Open, and removes them from d.Known.
+// Begin adds the slots in the words from to to-1 to d.Unknown, and removes them from d.Known.
 func (d *Deduced) Begin(from, to int) {
-	for i := from; i < to; i++ {
-		d.Open[i] = ^uint64(0)
-	}
-	if rest := d.slots & 63; rest != 0 && to == len(d.Open) {
-		d.Open[to-1] = 1<<rest - 1
-	}
+	d.Unknown[from:to].Fill(min(to*wordSlots, d.slots) - from*wordSlots)
 	for i := range d.Known {
 		clear(d.Known[i][from:to])
 	}
@@ -53,7 +44,7 @@ func (b *Block) Deduce(deduce Deducer) *Deduced {
 	if !b.isDeduced {
 		b.isDeduced = true
 		b.deduced.Reset(b.Len())
-		deduce(&b.deduced, b.Tier, b.Range, 0, len(b.deduced.Open))
+		deduce(&b.deduced, b.Tier, b.Range, 0, len(b.deduced.Unknown))
 	}
 	return &b.deduced
 }

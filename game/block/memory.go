@@ -30,7 +30,7 @@ func (m *Memory) Block(n int) *Block {
 	sets, val := m.words.take(blockSets*words), m.bytes.take(bytes)
 	set := func(i int) Set { return sets[i*words : i*words : (i+1)*words] }
 	b := &Block{Open: set(0), Done: set(1), Val: val}
-	b.deduced.Open = set(2)
+	b.deduced.Unknown = set(2)
 	for i := range b.deduced.Known {
 		b.deduced.Known[i] = set(3 + i)
 	}

@@ -80,13 +80,6 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
-// resize returns an empty set of n slots, in the memory of s if it is large enough.
-func (s Set) resize(n int) Set {
-	s = s.grow(n)
-	clear(s)
-	return s
-}
-
 // grow returns a set of n slots with any contents, in the memory of s if it is large enough.
 func (s Set) grow(n int) Set {
 	w := Words(n)

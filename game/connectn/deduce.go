@@ -178,17 +178,9 @@ type chunk [chunkWords]uint64
 
 // add adds the words from to to-1 of sets.
 func (c *chunk) add(from, to int, sets ...block.Set) {
-	n := to - from
-	into := c[:n]
-	for ; len(sets) >= 4; sets = sets[4:] {
-		s, t, u, v := sets[0][from:][:n], sets[1][from:][:n], sets[2][from:][:n], sets[3][from:][:n]
-		for i := range into {
-			into[i] |= s[i] | t[i] | u[i] | v[i]
-		}
-	}
 	for _, set := range sets {
 		for i, w := range set[from:to] {
-			into[i] |= w
+			c[i] |= w
 		}
 	}
 }
@@ -210,19 +202,10 @@ var everything = func() (c chunk) {
 
 // addBut adds the words from to to-1 of sets without those of others, which are as many.
 func (c *chunk) addBut(from, to int, sets, others []block.Set) {
-	n := to - from
-	into := c[:n]
-	for len(sets) >= 2 {
-		s, t, u, v := sets[0][from:][:n], others[0][from:][:n], sets[1][from:][:n], others[1][from:][:n]
-		for i := range into {
-			into[i] |= s[i]&^t[i] | u[i]&^v[i]
-		}
-		sets, others = sets[2:], others[2:]
-	}
-	for i, set := range sets {
-		s, t := set[from:][:n], others[i][from:][:n]
-		for i := range into {
-			into[i] |= s[i] &^ t[i]
+	for j, set := range sets {
+		other := others[j][from:to]
+		for i, w := range set[from:to] {
+			c[i] |= w &^ other[i]
 		}
 	}
 }
@@ -317,7 +300,7 @@ func selected(dst []block.Set, sets []block.Set, which uint64) []block.Set {
 // sort sorts at most chunkWords words of d.
 func (b *deduction) sort(d *block.Deduced, from, to int) {
 	if b.none {
-		clear(d.Open[from:to])
+		clear(d.Unknown[from:to])
 		return
 	}
 	var memory [1 + 2*maxEnds]block.Set
@@ -329,16 +312,14 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 		lines.add(from, to, selected(append(memory[:0], b.other.line), b.other.ends, b.ends)...)
 	}
 	var ended, rest uint64 // whether there are boards with and without a line of the other player
-	for i := range d.Open[from:to] {
-		open := d.Open[from+i] &^ others[i]
-		d.Open[from+i] = open &^ lines[i]
+	for i := range d.Unknown[from:to] {
+		open := d.Unknown[from+i] &^ others[i]
+		d.Unknown[from+i] = open &^ lines[i]
 		d.Known[0][from+i] = open & lines[i]
 		ended |= open & lines[i]
 		rest |= open &^ lines[i]
 	}
-	if d.Brief {
-		clear(d.Known[0][from:to])
-	} else if ended != 0 {
+	if ended != 0 {
 		b.removeLate(d.Known[0], &lines, from, to)
 	}
 	if rest != 0 {
@@ -346,7 +327,7 @@ func (b *deduction) sort(d *block.Deduced, from, to int) {
 	}
 }
 
-// addWins sorts the words from to to-1 of d.Open, whose boards have no line.
+// addWins sorts the words from to to-1 of d.Unknown, whose boards have no line.
 func (b *deduction) addWins(d *block.Deduced, from, to int) {
 	var memory [1 + 2*maxEnds]block.Set
 	var wins chunk
@@ -355,12 +336,12 @@ func (b *deduction) addWins(d *block.Deduced, from, to int) {
 	} else {
 		wins.add(from, to, selected(selected(append(memory[:0], b.moverDrops.drop), b.moverDrops.dropEnds, b.own), b.mover.ends, b.dropped)...)
 	}
-	for i, open := range d.Open[from:to] {
+	for i, open := range d.Unknown[from:to] {
 		if !b.top {
 			open &= b.otherDrops.top[from+i]
 		}
 		d.Known[1][from+i] = open & wins[i]
-		d.Open[from+i] = open &^ wins[i]
+		d.Unknown[from+i] = open &^ wins[i]
 	}
 }
 

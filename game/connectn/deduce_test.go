@@ -42,7 +42,7 @@ func testDeduce(t *testing.T, g *Rules) {
 					continue
 				}
 				d.Reset(len(low))
-				deduce(&d, tier, rng, 0, len(d.Open))
+				deduce(&d, tier, rng, 0, len(d.Unknown))
 				for slot, l := range low {
 					slots++
 					checkDeduced(t, g, half, &d, tier, rng<<g.LowBits()|game.Position(l), slot)
@@ -67,7 +67,7 @@ func checkDeduced(t *testing.T, g *Rules, half bool, d *block.Deduced, tier int,
 		want = fmt.Sprint("value ", value)
 	}
 	got, sets := "impossible", 0
-	if d.Open.Has(slot) {
+	if d.Unknown.Has(slot) {
 		got = "value 0"
 		sets++
 	}
@@ -108,13 +108,13 @@ func testDeduceParts(t *testing.T, r *rand.Rand, g *Rules, of game.Blockwise) {
 		}
 		ranges++
 		once.Reset(len(low))
-		words := len(once.Open)
+		words := len(once.Unknown)
 		deduce(&once, tier, rng, 0, words)
 		if words > segment {
 			long++
 		}
 		same := func(way string) {
-			if parts.Values != once.Values || !slices.Equal(parts.Open, once.Open) ||
+			if parts.Values != once.Values || !slices.Equal(parts.Unknown, once.Unknown) ||
 				!slices.Equal(parts.Known[0], once.Known[0]) || !slices.Equal(parts.Known[1], once.Known[1]) {
 				t.Fatalf("%s tier %d, range %#x, half %t: %s differs from one call", g.Spec(), tier, rng, half, way)
 			}
@@ -135,7 +135,7 @@ func testDeduceParts(t *testing.T, r *rand.Rand, g *Rules, of game.Blockwise) {
 			slot := r.IntN(len(low))
 			checkDeduced(t, g, half, &once, tier, rng<<g.LowBits()|game.Position(low[slot]), slot)
 			switch {
-			case once.Open.Has(slot):
+			case once.Unknown.Has(slot):
 				found[0]++
 			case once.Known[0].Has(slot):
 				found[1]++

@@ -180,7 +180,7 @@ func TestFinishAgainstPrimitive(t *testing.T) {
 						b.Open.Add(i)
 					}
 				}
-				open := slices.Clone(b.OpenSlots())
+				open := b.Open.Append(nil)
 				g.Finish(b)
 				checkFinished(t, g, b, open)
 			}

@@ -142,9 +142,9 @@ func (c contract) checkDeduced(g game.Blockwise, p game.Position) {
 	slot, _ := slices.BinarySearch(g.Low(tier, rng), low)
 	var d block.Deduced
 	d.Reset(len(g.Low(tier, rng)))
-	deduce(&d, tier, rng, 0, len(d.Open))
+	deduce(&d, tier, rng, 0, len(d.Unknown))
 	said, kinds := game.Value(0), 0
-	if d.Open.Has(slot) {
+	if d.Unknown.Has(slot) {
 		kinds++
 	}
 	for i, known := range d.Known {

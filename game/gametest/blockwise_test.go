@@ -37,11 +37,11 @@ func (g misdeduced) Deduce(d *block.Deduced, tier int, rng uint64, from, to int)
 func TestDeducedContract(t *testing.T) {
 	rules := must.Get(connectn.New(3, 3, 3))(t)
 	for want, wrong := range map[string]func(*block.Deduced){
-		"in 0 sets": func(d *block.Deduced) { clear(d.Open) },
-		"in 2 sets": func(d *block.Deduced) { d.Open.Union(d.Known[1]) },
+		"in 0 sets": func(d *block.Deduced) { clear(d.Unknown) },
+		"in 2 sets": func(d *block.Deduced) { d.Unknown.Union(d.Known[1]) },
 		"Deduce says": func(d *block.Deduced) {
-			d.Known[1].Union(d.Open)
-			clear(d.Open)
+			d.Known[1].Union(d.Unknown)
+			clear(d.Unknown)
 		},
 	} {
 		if f := failure(t, misdeduced{rules, wrong}); !strings.Contains(f, want) {

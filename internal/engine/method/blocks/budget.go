@@ -83,13 +83,13 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 			if err != nil {
 				return n, err
 			}
-			slots := len(g.Low(t.Number(), e.First))
+			slots := len(g.Low(t.tier, e.First))
 			largest = max(largest, slots)
 			if t == w.predecessors {
 				w.receivers.Add(e.First)
 			}
 			if w.Step == step.Possible {
-				to = w.step.Outputs(to[:0], t.Number(), e.First)
+				to = w.step.Outputs(to[:0], t.tier, e.First)
 				for _, rng := range to {
 					largest = max(largest, len(g.Low(w.Tier, rng)))
 					w.receivers.Add(rng)
@@ -103,7 +103,7 @@ func (w *inlineWork) needs() (inline.Needs, error) {
 	}
 	n.Shared += w.receivers.Bytes()
 	n.Record = blockMemory(largest)
-	n.Worker = 2*blockMemory(largest) + 4*largest + largest/2 // 4 bytes for each slot in the list of open positions, and what the rules say
+	n.Worker = 2*blockMemory(largest) + largest/2 // and what the rules say
 	n.Chunk = func(slots int) int { return chunkMemory(slots, largest) }
 	if w.input != nil {
 		n.Windows += int(g.KeyBits() - g.LowBits())

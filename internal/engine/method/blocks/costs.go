@@ -82,7 +82,7 @@ func (m *Method) CountRanges(t *runner.Tier, positions []game.Position) {
 		if deduce != nil {
 			d.Reset(slots)
 			deduce(&d, t.Tier, rng, 0, block.Words(slots))
-			possible += d.Open.Count() + d.Known[0].Count() + d.Known[1].Count()
+			possible += d.Unknown.Count() + d.Known[0].Count() + d.Known[1].Count()
 		}
 	}
 	t.Absent = float64(max(0, possible-len(positions)))

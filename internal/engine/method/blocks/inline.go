@@ -250,17 +250,16 @@ func (w *inlineWork) prepare(ctx context.Context) error {
 
 // messages returns a reader of the messages to ranges of the output.
 func (w *inlineWork) messages() mirror.Messages {
-	p := &Puller{Step: w.step, Game: w.g, Tier: w.Tier}
+	p := &puller{Step: w.step, Game: w.g, Tier: w.Tier}
 	if w.input != nil {
 		from := w.input.Cached(w.Plan.Window, w.caches[:]...)
 		from.OpenOnly = w.Step == step.Possible // a terminal position has no successors
-		from.Brief = w.deduce != nil            // no position that is open after Settle has a move that wins at once
 		p.From = from
 	}
 	if w.Step != step.Solve {
 		return p
 	}
-	m := &solveMessages{Puller: p, predecessors: w.predecessors.Cursor(w.Plan.Window)}
+	m := &solveMessages{puller: p, predecessors: w.predecessors.Cursor(w.Plan.Window)}
 	if half, ok := w.g.(*mirror.Half); ok && w.predecessors.Half() == nil {
 		m.half = half
 	}
@@ -270,7 +269,7 @@ func (w *inlineWork) messages() mirror.Messages {
 
 // solveMessages are the messages of a tier to existing positions.
 type solveMessages struct {
-	*Puller
+	*puller
 	predecessors *TierCursor
 	half         *mirror.Half  // if predecessors have positions that are not stored
 	deduce       block.Deducer // nil: the rules say nothing of single positions

@@ -16,8 +16,8 @@ import (
 // A block sends messages to the ranges that Outputs lists, and a range receives messages
 // from the blocks of the ranges that Inputs lists. A runner can therefore pull (process all
 // messages to one range) or push (process all messages from one block). When it pulls, the
-// existing records of a range are local, and it calls Map, then Reduce. When it pushes,
-// they are not, and the work is split in two: the sender calls Expect, Map and Send to make
+// existing records of a range are local, and it calls Deliver, then Reduce. When it pushes,
+// they are not, and the work is split in two: the sender calls Expect, Deliver and Send to make
 // a block of messages, called a piece; the receiver calls Receive to merge the pieces into the
 // existing records, then Reduce.
 type Step interface {
@@ -27,9 +27,9 @@ type Step interface {
 	Inputs(dst []uint64, tier int, rng uint64) []uint64
 	// OutputTier returns the tier to which the blocks of a tier send messages.
 	OutputTier(tier int) int
-	// Map merges the messages of block from into block into. It is called once for each
+	// Deliver merges the messages of block from into block into. It is called once for each
 	// input, in any order.
-	Map(from, into *block.Block)
+	Deliver(from, into *block.Block)
 	// Reduce turns the messages merged into b into the records of its range.
 	Reduce(b *block.Block) error
 
@@ -70,7 +70,7 @@ func (p possible) Inputs(dst []uint64, tier int, rng uint64) []uint64 {
 	return append(p.g.Sources(dst, tier, rng), rng)
 }
 
-func (p possible) Map(from, into *block.Block) {
+func (p possible) Deliver(from, into *block.Block) {
 	if from.Range != into.Range {
 		into.Open.Union(from.Open)
 		return
@@ -146,12 +146,12 @@ func (s *solve) Inputs(dst []uint64, tier int, rng uint64) []uint64 {
 	return append(s.g.Targets(dst, tier, rng), rng)
 }
 
-func (s *solve) Map(from, into *block.Block) {
+func (s *solve) Deliver(from, into *block.Block) {
 	score := &s.scores[s.g.TierToMove(into.Tier)].OfSuccessor
 	best, value := into.Val, from.Val
 	if from.Range != into.Range {
 		value = value[:len(best)]
-		for _, slot := range into.OpenSlots() {
+		for slot := range into.Open.All() {
 			best[slot] = max(best[slot], score[value[slot]])
 		}
 		return
@@ -160,9 +160,9 @@ func (s *solve) Map(from, into *block.Block) {
 	if successors == nil {
 		return
 	}
-	for _, slot := range into.OpenSlots() {
+	for slot := range into.Open.All() {
 		top := best[slot]
-		at := int(slot) * kinds
+		at := slot * kinds
 		for _, successor := range successors[at : at+kinds] {
 			top = max(top, score[value[successor]])
 		}
@@ -175,10 +175,10 @@ func (s *solve) Map(from, into *block.Block) {
 // missing, but not all, Reduce does not notice.
 func (s *solve) Reduce(b *block.Block) error {
 	value := &s.scores[s.g.TierToMove(b.Tier)].Value
-	for _, slot := range b.OpenSlots() {
+	for slot := range b.Open.All() {
 		v := value[b.Val[slot]]
 		if v == 0 {
-			return fmt.Errorf("position %s is not terminal, but received no message from a successor", step.KeyText(s.g, b.Key(int(slot))))
+			return fmt.Errorf("position %s is not terminal, but received no message from a successor", step.KeyText(s.g, b.Key(slot)))
 		}
 		b.Val[slot] = byte(v)
 	}

@@ -56,7 +56,7 @@ func (r *shuffled) Run(ctx context.Context, job *runner.Job) (stats runner.Stats
 		return r.inline.Run(ctx, job)
 	}
 	g := job.Method.Game().(game.Blockwise)
-	inputs, records, err := blocks.BlockInputs(job.FS, job.Input[0], g, step.InputTier(job.Step, job.Tier), func(int64) int { return r.maps })
+	inputs, records, err := job.Method.Splits(job, func(int64) int { return r.maps })
 	if err != nil {
 		return stats, err
 	}

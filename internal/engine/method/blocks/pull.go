@@ -5,21 +5,21 @@ import (
 	"github.com/treereduce/treereduce/game/block"
 )
 
-// A Puller computes the blocks of a tier by reading the blocks that send messages to them
+// A puller computes the blocks of a tier by reading the blocks that send messages to them
 // directly, without a shuffle. All of these must be readable by this process. It is used by
 // one goroutine.
-type Puller struct {
+type puller struct {
 	Step
 	Game game.Blockwise // for Load
 	Tier int            // the tier that Load loads
-	From *TierCursor    // reads the input tier of Map; nil: there are no messages
+	From *TierCursor    // reads the input tier of Deliver; nil: there are no messages
 
 	sources []uint64
 }
 
 // Load resets a block to a range without positions; in tier 0 it has the initial position. ok is
 // false if the range has no slots.
-func (p *Puller) Load(b *block.Block, rng uint64) (ok bool, err error) {
+func (p *puller) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	low := p.Game.Low(p.Tier, rng)
 	switch {
 	case low == nil:
@@ -33,7 +33,7 @@ func (p *Puller) Load(b *block.Block, rng uint64) (ok bool, err error) {
 }
 
 // Merge merges all messages to the range of a block into it.
-func (p *Puller) Merge(into *block.Block) error {
+func (p *puller) Merge(into *block.Block) error {
 	if p.From == nil {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *Puller) Merge(into *block.Block) error {
 			return err
 		}
 		if from != nil {
-			p.Map(from, into)
+			p.Deliver(from, into)
 		}
 	}
 	return nil

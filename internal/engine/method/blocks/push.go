@@ -62,7 +62,7 @@ func (p *pusher) Push(b *block.Block) error {
 			return err
 		}
 		if into != nil {
-			p.step.Map(b, into)
+			p.step.Deliver(b, into)
 		}
 	}
 	if p.bytes > p.memory {
@@ -92,9 +92,7 @@ func (p *pusher) receiver(home uint64, tier int, rng uint64) (*block.Block, erro
 	}
 	h.until = slices.Max(p.step.Inputs(nil, tier, rng))
 	p.pending = slices.Insert(p.pending, at, h)
-	// Two bits and a value byte for each slot, and four bytes for each open slot in the
-	// list of OpenSlots.
-	h.bytes = len(low)*5/4 + 4*h.Open.Count()
+	h.bytes = blockMemory(len(low))
 	p.bytes += h.bytes
 	return &h.Block, nil
 }

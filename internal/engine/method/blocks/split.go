@@ -22,19 +22,17 @@ func end(borders []uint64, i int) uint64 {
 	return allRanges
 }
 
-// BlockInputs divides the directory of a tier among mappers, each of which gets about the same
-// number of bytes of one shard. tasks returns the desired number of mappers for a number of
-// records. The result has about as many, but at least one for each shard that has records. BlockInputs
-// opens only the shards that it divides: what it needs of the others is in the seal, with which the
-// mappers compare them.
-func BlockInputs(fsys store.FS, dir string, g game.Blockwise, tier int, tasks func(records int64) int) (inputs [][]step.Split, records int64, err error) {
-	parts, err := jobdir.List(fsys, dir, g.Spec(), store.PartPrefix)
+// Splits divides the input of a job among mappers, each of which gets about the same number of bytes of one shard. It
+// returns about as many as tasks wants, but at least one for each shard that has records. It opens only the shards that it
+// divides: what it needs of the others is in the seal, with which the mappers compare them.
+func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) (inputs [][]step.Split, records int64, err error) {
+	parts, err := jobdir.List(j.FS, j.Input[0], m.g.Spec(), store.PartPrefix)
 	if err != nil {
 		return nil, 0, err
 	}
 	for i := range parts {
 		if part := &parts[i]; part.Seal == nil {
-			made, err := jobdir.Seal(fsys, part.Name)
+			made, err := jobdir.Seal(j.FS, part.Name)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -49,7 +47,7 @@ func BlockInputs(fsys store.FS, dir string, g game.Blockwise, tier int, tasks fu
 		}
 		borders := []uint64{0}
 		if perPart > 1 {
-			if borders, err = divide(fsys, part, g, tier, perPart); err != nil {
+			if borders, err = divide(j.FS, part, m.g, j.InputTier(0), perPart); err != nil {
 				return nil, 0, err
 			}
 		}
@@ -88,11 +86,6 @@ func (t *Tier) Split(n int) []uint64 {
 		})
 	}
 	return borders
-}
-
-// Splits divides the input of a job among mappers.
-func (m *Method) Splits(j *runner.Job, tasks func(records int64) int) ([][]step.Split, int64, error) {
-	return BlockInputs(j.FS, j.Input[0], m.g, j.InputTier(0), tasks)
 }
 
 // Partitions divides the pairs of a job among reducers.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/treereduce/treereduce/game/connectn"
 	"github.com/treereduce/treereduce/internal/engine/jobdir"
+	"github.com/treereduce/treereduce/internal/engine/runner"
 	"github.com/treereduce/treereduce/internal/engine/step"
 	"github.com/treereduce/treereduce/internal/engine/store"
 	"github.com/treereduce/treereduce/internal/testing/must"
@@ -30,9 +31,9 @@ func (f *sealReads) Open(name string) (store.File, error) {
 	return f.Local.Open(name)
 }
 
-// TestBlockInputsReadSeal checks that a directory of many shards is divided among mappers with its
+// TestSplitsReadSeal checks that a directory of many shards is divided among mappers with its
 // seal read once, and that only a shard that is divided is opened.
-func TestBlockInputsReadSeal(t *testing.T) {
+func TestSplitsReadSeal(t *testing.T) {
 	g := must.Get(connectn.New(3, 3, 3))(t)
 	dir := path.Join(t.TempDir(), "data_first0")
 	fsys := new(sealReads)
@@ -55,9 +56,10 @@ func TestBlockInputsReadSeal(t *testing.T) {
 	if found, err := jobdir.Find(fsys, names...); err != nil || len(found) != parts || fsys.n != 1 {
 		t.Errorf("%d of %d files found, the seal read %d times, %v; want once", len(found), parts, fsys.n, err)
 	}
+	job := &runner.Job{Step: step.Possible, Tier: 1, FS: fsys, Input: []string{dir}}
 	for tasks, opened := range map[int]int{1: 0, parts + 1: 1} {
 		fsys.n, fsys.others = 0, 0
-		inputs, records, err := BlockInputs(fsys, dir, g, 0, func(int64) int { return tasks })
+		inputs, records, err := New(g).Splits(job, func(int64) int { return tasks })
 		if err != nil || len(inputs) != 1 || records != 1 || fsys.n != 1 || fsys.others != opened {
 			t.Errorf("%d tasks: %d inputs, %d records, the seal read %d times, %d others opened, %v; want 1, 1, once, %d", tasks, len(inputs), records, fsys.n, fsys.others, err, opened)
 		}

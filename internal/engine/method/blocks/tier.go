@@ -166,17 +166,11 @@ func (t *Tier) Entries() iter.Seq2[streamfmt.Cell, error] {
 	}
 }
 
-// Number returns the number of the tier.
-func (t *Tier) Number() int { return t.tier }
-
 // A TierCursor loads blocks of a tier. Each of its streams reads forward. It is used by one
 // goroutine.
 type TierCursor struct {
 	// OpenOnly is set if only the open records are needed: blocks then contain no others.
 	OpenOnly bool
-	// Brief is set if positions that are terminal by a loss of the mover are not needed: blocks may then
-	// lack them.
-	Brief bool
 
 	t       *Tier
 	ahead   int
@@ -291,7 +285,7 @@ func (c *TierCursor) load(b *block.Block, kind int, rng uint64) (ok bool, err er
 	} else {
 		b.Reset(c.t.tier, rng, c.t.g.LowBits(), low)
 	}
-	cursor.OpenOnly, cursor.Brief = c.OpenOnly, c.Brief
+	cursor.OpenOnly = c.OpenOnly
 	return true, cursor.Read(e, b)
 }
 

@@ -97,8 +97,8 @@ func TestTier(t *testing.T) {
 	}
 	in := must.Get(blocks.OpenTier(store.Local{}, dir, g, tier))(t)
 	defer in.Close()
-	if in.Number() != tier || in.Len() != len(inRange) || in.Counts() != counts {
-		t.Errorf("tier %d, %d ranges, %v; want %d, %d, %v", in.Number(), in.Len(), in.Counts(), tier, len(inRange), counts)
+	if in.Len() != len(inRange) || in.Counts() != counts {
+		t.Errorf("%d ranges, %v; want %d, %v", in.Len(), in.Counts(), len(inRange), counts)
 	}
 	var ranges []uint64
 	for e, err := range in.Entries() {

@@ -146,7 +146,7 @@ func (p *pass) ranges() (*mirror.RangeSet, error) {
 
 // passMessages reads ranges of the table, and merges the messages to them. It is for one goroutine.
 type passMessages struct {
-	Puller
+	puller
 	pass  *pass
 	here  *TierCursor
 	found block.Block // the last range that was read
@@ -154,7 +154,7 @@ type passMessages struct {
 }
 
 func (p *pass) messages() *passMessages {
-	m := &passMessages{Puller: Puller{Step: NewStep(p.name, p.stores), Game: p.stores, Tier: p.tier}, pass: p, here: p.tiers[p.tier].Cursor(stored.Ahead)}
+	m := &passMessages{puller: puller{Step: NewStep(p.name, p.stores), Game: p.stores, Tier: p.tier}, pass: p, here: p.tiers[p.tier].Cursor(stored.Ahead)}
 	switch {
 	case p.name == step.Solve:
 		m.From = p.tiers[p.tier+1].Cached(stored.Ahead, p.cache)
@@ -176,10 +176,10 @@ func (m *passMessages) read(rng uint64) error {
 	return err
 }
 
-// Load is that of Puller; backward, the block has the positions of the table that are not terminal.
+// Load is that of puller; backward, the block has the positions of the table that are not terminal.
 func (m *passMessages) Load(b *block.Block, rng uint64) (ok bool, err error) {
 	if m.pass.name != step.Solve {
-		return m.Puller.Load(b, rng)
+		return m.puller.Load(b, rng)
 	}
 	err = m.read(rng)
 	fillNonTerminal(b, &m.found)
@@ -192,9 +192,9 @@ type possibleOfValues struct {
 	from block.Block
 }
 
-func (s *possibleOfValues) Map(from, into *block.Block) {
+func (s *possibleOfValues) Deliver(from, into *block.Block) {
 	fillNonTerminal(&s.from, from)
-	s.Step.Map(&s.from, into)
+	s.Step.Deliver(&s.from, into)
 }
 
 // fillNonTerminal fills b with the positions of a block of the table that are not terminal, as open

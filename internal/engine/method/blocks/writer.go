@@ -109,7 +109,10 @@ func (w *Writer) Append(c *Chunk) error { return w.PackWriter.Append(&c.Packer) 
 // Add writes a block, unless it is empty. Ranges must ascend.
 func (w *Writer) Add(b *block.Block) error {
 	w.chunk.Add(b)
-	return w.spill()
+	if len(w.chunk.Bytes) < chunkSize {
+		return nil
+	}
+	return w.flush()
 }
 
 // AppendLines reads sorted lines, called source in errors, and writes their records.
@@ -124,14 +127,6 @@ func (w *Writer) AppendLines(in io.Reader, source string) error {
 
 // chunkSize is the number of bytes that Add writes at a time.
 const chunkSize = 256 << 10
-
-// spill writes the chunk if it is large enough.
-func (w *Writer) spill() error {
-	if len(w.chunk.Bytes) < chunkSize {
-		return nil
-	}
-	return w.flush()
-}
 
 func (w *Writer) flush() error {
 	err := w.Append(w.chunk)

@@ -63,10 +63,10 @@ func (h *Half) Finish(b *block.Block) {
 func (h *Half) Deduce(d *block.Deduced, tier int, rng uint64, from, to int) {
 	stored, _ := h.Stored(tier, rng)
 	if stored == nil {
-		clear(d.Open[from:to])
+		clear(d.Unknown[from:to])
 		return
 	}
-	d.Open[from:to].Intersect(d.Open[from:to], stored[from:to])
+	d.Unknown[from:to].Intersect(d.Unknown[from:to], stored[from:to])
 	h.Halved.Deduce(d, tier, rng, from, to)
 }
 

@@ -151,8 +151,8 @@ func checkBalanced(t *testing.T, g *Half, tier int, kind Kind, blocks []*block.B
 	scores := make(map[game.Position]byte)
 	for _, b := range blocks {
 		ranges = append(ranges, b.Range)
-		for _, slot := range b.OpenSlots() {
-			scores[b.Key(int(slot))] = b.Val[slot]
+		for slot := range b.Open.All() {
+			scores[b.Key(slot)] = b.Val[slot]
 		}
 	}
 	for _, place := range places(t) {

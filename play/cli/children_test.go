@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -81,6 +82,9 @@ func testChildren(t *testing.T, n int) {
 
 // signalled starts a command line with a stubborn program, sends it a signal, and checks that no process is left.
 func signalled(t *testing.T, line, program string, s syscall.Signal, moment time.Duration) {
+	if signal.Ignored(s) {
+		t.Skip("its programs ignore this signal, as they would after nohup")
+	}
 	dir := t.TempDir()
 	must.OK(t, os.Chmod(filepath.Dir(dir), 0o755))
 	file := filepath.Join(dir, "program.sh")

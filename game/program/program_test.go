@@ -415,7 +415,7 @@ func TestUnread(t *testing.T) {
 	}
 	name := filepath.Join(t.TempDir(), "rules.sh")
 	must.OK(t, os.WriteFile(name, fmt.Appendf(nil, "printf 'treereduce rules 1\nname shell\nbits 64\ntiers 1\nstart 0\n\n'; yes lose | head -n %d; echo; sleep 1000\n", len(ps)), 0o666))
-	p := must.Get(program.Open(t.Context(), "sh "+name, program.Options{Limit: 2 * time.Second}))(t)
+	p := must.Get(program.Open(t.Context(), "sh "+name, program.Options{Limit: 10 * time.Second}))(t)
 	defer p.Close()
 	_, err := game.BatchOf(must.Get(p.Kind().New([]int{0}))(t), ps)
 	if err == nil || !strings.Contains(err.Error(), "it answered without reading them") {

@@ -588,21 +588,26 @@ func testRing(t *testing.T, browser context.Context, address string) {
 			if !strings.HasSuffix(path, "#play") {
 				tab.run(press("#edit"))
 			}
-			tab.run(chromedp.Evaluate(`document.activeElement.blur(); document.getElementById('board').scrollIntoView()`, nil))
-			picture := func() image.Image {
-				var data []byte
-				tab.run(chromedp.CaptureScreenshot(&data))
-				decoded, err := png.Decode(bytes.NewReader(data))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return decoded
-			}
-			before := picture()
-			tab.run(chromedp.Evaluate(`(e => { e.focus({ focusVisible: true, preventScroll: true }); })(document.querySelector('#board [tabindex="0"]'))`, nil))
-			after := picture()
+			tab.run(chromedp.Evaluate(`document.getElementById('board').scrollIntoView()`, nil))
+			var without, with, again []byte
 			var r struct{ X, Y, Width, Height float64 }
-			tab.run(chromedp.Evaluate(`(({ x, y, width, height }) => ({ x, y, width, height }))(document.activeElement.getBoundingClientRect())`, &r))
+			blur := chromedp.Evaluate(`document.activeElement.blur()`, nil)
+			focus := chromedp.Evaluate(`(e => {
+				e.focus({ focusVisible: true, preventScroll: true });
+				const { x, y, width, height } = e.getBoundingClientRect();
+				return { x, y, width, height };
+			})(document.querySelector('#board [tabindex="0"]'))`, &r)
+			for ok := false; !ok; ok = bytes.Equal(without, again) { // otherwise something else has changed, too
+				tab.run(blur, chromedp.CaptureScreenshot(&without), focus, chromedp.CaptureScreenshot(&with), blur, chromedp.CaptureScreenshot(&again))
+			}
+			before, err := png.Decode(bytes.NewReader(without))
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := png.Decode(bytes.NewReader(with))
+			if err != nil {
+				t.Fatal(err)
+			}
 			square := image.Rect(int(r.X), int(r.Y), int(r.X+r.Width), int(r.Y+r.Height)).Inset(-4)
 			seen, beside := 0, 0
 			for y := range before.Bounds().Dy() {

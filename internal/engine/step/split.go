@@ -45,7 +45,7 @@ func parseSplit(f []string) (s Split, ok bool) {
 
 // EachSplit calls do for each split in the input of a mapper, with its file.
 func EachSplit(in io.Reader, o Options, do func(Split, jobdir.File) error) error {
-	splits, err := ReadSplits(in, o.Source)
+	splits, err := readSplits(in, o.Source)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,9 @@ func EachSplit(in io.Reader, o Options, do func(Split, jobdir.File) error) error
 	return err
 }
 
-// ReadSplits reads the splits in the input of a mapper, which is called source in errors, up to the first that is invalid. The
+// readSplits reads the splits in the input of a mapper, which is called source in errors, up to the first that is invalid. The
 // lines have no maximum length, unlike those of a streamfmt.LineReader.
-func ReadSplits(in io.Reader, source string) (splits []Split, err error) {
+func readSplits(in io.Reader, source string) (splits []Split, err error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)

@@ -273,7 +273,7 @@ func codeWidth(n int) uint { return uint(bits.Len(uint(n - 1))) }
 // A Decoder decodes blocks. It reuses its scratch memory.
 type Decoder struct {
 	wide  [2][]byte
-	codes []byte // of values
+	codes []byte // codes of values, see readValues
 
 	compact  *compact // nil: there are no compact blocks
 	deduced  block.Deduced

@@ -57,11 +57,11 @@ func (s *Scan) Len() int { return s.n }
 
 // A loaded is a batch that a worker has loaded.
 type loaded struct {
-	stored.Reader // of part
+	stored.Reader // reads part
 	part          *stored.Part
 	file          *stored.File
 	rng           uint64
-	slots         []uint32 // of the stored positions
+	slots         []uint32 // the slots of the stored positions
 }
 
 // load loads batch number i into b, whose reader reads ahead the given number of bytes.

@@ -119,7 +119,7 @@ func (g *plainRules) follows(player game.Player, successors []game.Value) (o gam
 func (c *rulesCheck) run(ctx context.Context, parts []*stored.Part) error {
 	marks, err := newReached(parts[0]) // made by the moves of the current part
 	for i, part := range parts {
-		reached := marks // by the moves of the previous part, or of the same
+		reached := marks // made by the moves of the previous part, or if Own, of this one
 		c.counts = make(map[*stored.File]Counts)
 		for i := range part.Files {
 			c.counts[&part.Files[i]] = make(Counts)
@@ -191,7 +191,7 @@ type rulesCheck struct {
 	total uint64 // number of positions to check
 
 	mu     sync.Mutex
-	counts map[*stored.File]Counts // of the positions that were checked in the current part
+	counts map[*stored.File]Counts // numbers of positions checked so far, by file of the current part and by value
 	done   uint64                  // number of positions that were checked
 	report func(share float64)
 }
@@ -346,7 +346,7 @@ type rulesPosition struct {
 	asked  game.Game       // the game, with the positions of batch computed
 	batch  []game.Position // empty: each position is computed alone
 	finder stored.Finder
-	marks  reachedSlots // of the successors; nil: they are not marked
+	marks  reachedSlots // where check marks the successors; nil: it does not mark them
 
 	checked int
 	text    []byte

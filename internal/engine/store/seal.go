@@ -160,7 +160,7 @@ func OpenDir(fsys FS, dir, game string) (s *Seal, names []string, err error) {
 		}
 		return nil, names, nil
 	}
-	lengths := make(map[string]int64) // of what the seal does not list
+	lengths := make(map[string]int64) // by name; those of the files that the seal names are deleted below
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
